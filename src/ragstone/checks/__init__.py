@@ -1,0 +1,1 @@
+"""What a drafted question must pass."""

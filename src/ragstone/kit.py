@@ -1,0 +1,184 @@
+"""What plug-ins are (`Component`) and what they may use (`Kit`)."""
+
+import hashlib
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragstone.types import Answer, Benchmark, Document, Draft, Query, Question, Rejection, Score, Verdict
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+
+def identity(default: Any, says: str, **limits: Any) -> Any:
+    """A component's field that changes results, so it is part of the component's identity."""
+    return Field(default, description=says, json_schema_extra={"role": "identity"}, **limits)
+
+
+def runtime(default: Any, says: str, **limits: Any) -> Any:
+    """A component's field that only changes how results are reached: speed, places, patience."""
+    return Field(default, description=says, json_schema_extra={"role": "runtime"}, **limits)
+
+
+class Component(BaseModel):
+    """A value: its fields are its whole configuration, so its repr is its identity in every file.
+
+    `repr(Recall(k=5))` is `recall@5` and `repr(Bm25(k1=0.9))` is `bm25(k1=0.9)`: the name and what differs from the
+    defaults. `settings()` gives every identity field, so that a later change of a default can be seen.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str] = "component"
+    at: ClassVar[str] = ""  # the field that `name@value` sets
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    def settings(self) -> dict[str, object]:
+        """Every identity field with its value."""
+        fields = type(self).model_fields
+        return {name: value for name, value in self.model_dump(mode="json").items() if role(fields[name]) != "runtime"}
+
+    def __repr__(self) -> str:
+        fields = type(self).model_fields
+        changed = {
+            name: value
+            for name, value in self.settings().items()
+            if name != self.at and getattr(self, name) != fields[name].default
+        }
+        at = f"@{getattr(self, self.at)}" if self.at else ""
+        inner = ", ".join(f"{name}={value}" for name, value in changed.items())
+        return f"{self.name}{at}" + (f"({inner})" if inner else "")
+
+    __str__ = __repr__
+
+
+def role(info: Any) -> str:
+    """`identity` or `runtime`, as the field was declared; empty if it was not."""
+    extra = info.json_schema_extra
+    return str(extra.get("role", "")) if isinstance(extra, dict) else ""
+
+
+# ── the plug-ins ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Source(Component):
+    """Reads one format of benchmark or corpus."""
+
+    def recognises(self, path: Path) -> bool:
+        """Whether `path` looks like this format; reads no more than it must."""
+        raise NotImplementedError
+
+    def load(self, path: Path, bad: "BadRecords") -> Benchmark:
+        """The benchmark at `path`; records that cannot be used go to `bad`."""
+        raise NotImplementedError
+
+
+class Recipe(Component):
+    """Maps a benchmark to a benchmark."""
+
+    checks: ClassVar[tuple[str, ...]] = ()  # checks that run unless told otherwise
+
+    def plan(self, benchmark: Benchmark, kit: "Kit") -> Mapping[str, Any]:
+        """Decides what to make, as jobs by id. Calls no model."""
+        raise NotImplementedError
+
+    def make(self, job: Any, kit: "Kit", rejections: Sequence[Rejection]) -> Iterable[Draft]:
+        """Carries out one job; called again with what was rejected, up to the allowed attempts."""
+        raise NotImplementedError
+
+    def corpus(self, benchmark: Benchmark, kept: Sequence[Question]) -> Iterable[Document]:
+        """The input's documents that stay in the output; the drafts' own documents are added to them."""
+        return benchmark.documents
+
+
+class Check(Component):
+    """Passes or rejects a draft."""
+
+    across: ClassVar[bool] = False  # compares with the questions kept before it (`kit.kept`), in the order of the plan
+    needs: ClassVar[tuple[str, ...]] = ()  # model roles; a check whose role is not set is not run, and the card says so
+
+    def check(self, draft: Draft, kit: "Kit") -> Verdict:
+        raise NotImplementedError
+
+
+Answerer = Callable[[Query], Answer]
+"""Takes a query and nothing else: a system cannot see what it is scored on."""
+
+
+class System(Component):
+    """Answers queries over documents."""
+
+    sees: ClassVar[Literal["scope", "evidence", "nothing"]] = "scope"  # which documents the driver puts in the query
+    needs: ClassVar[tuple[str, ...]] = ()  # model roles without which it cannot run
+
+    def open(self, documents: Sequence[Document], kit: "Kit") -> Answerer:
+        """Makes ready to answer, for instance by indexing."""
+        raise NotImplementedError
+
+
+class Metric(Component):
+    """Scores one answer."""
+
+    reads: ClassVar[Literal["text", "retrieved"]] = "text"  # the part of an answer without which it cannot score
+
+    def score(self, question: Question, answer: Answer, kit: "Kit") -> Score | None:
+        """The score, or None where the metric does not apply."""
+        raise NotImplementedError
+
+
+# ── what they may use ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class BadRecords(Protocol):
+    """Where a source reports a record that it cannot use: raises, or counts when told to skip."""
+
+    def __call__(self, where: str, problem: str) -> None: ...
+
+
+class Reader(Protocol):
+    """Answers from passages; the last step of most systems."""
+
+    def read(self, query: Query, passages: Sequence[str]) -> Answer: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors, one row each."""
+
+    @property
+    def name(self) -> str:
+        """What made the vectors: part of the identity of every index and run."""
+        ...
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that it knows; empty: any."""
+        ...
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> "NDArray[float32]": ...
+
+
+@dataclass(frozen=True)
+class Kit:
+    """All that a plug-in may use besides its own fields."""
+
+    draw: int = 0
+    cache: Path | None = None  # where indexes are kept; None: nowhere
+    reader: Reader | None = None
+    embedder: Embedder | None = None
+    documents: Mapping[str, Document] = field(default_factory=dict)  # what checks and metrics may look up
+    kept: Sequence[Question] = ()  # for checks that compare with earlier questions
+
+    def rng(self, *key: str) -> random.Random:
+        """Randomness by key, never by order: the same key gives the same numbers whatever else happens."""
+        digest = hashlib.sha256("\x1f".join((str(self.draw), *key)).encode()).digest()
+        return random.Random(digest)

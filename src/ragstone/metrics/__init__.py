@@ -1,0 +1,1 @@
+"""What an answer is scored by."""

@@ -1,0 +1,124 @@
+"""Finds a component by its name in one literal table for each folder. To add one: write the class, add its line.
+
+A spec is `name`, `name@k`, `name(field=value, …)`, or `module:Class` for a component of the user's own.
+"""
+
+import importlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from ragstone.errors import ConfigError
+from ragstone.kit import Check, Component, Metric, Recipe, Source, System
+
+SOURCES = {
+    "benchmark": "ragstone.sources.benchmark:BenchmarkFolder",
+    "hotpotqa": "ragstone.sources.hotpotqa:Hotpotqa",
+    "two_wiki": "ragstone.sources.two_wiki:TwoWiki",
+    "musique": "ragstone.sources.musique:Musique",
+    "qasc": "ragstone.sources.qasc:Qasc",
+    "multihop_rag": "ragstone.sources.multihop_rag:MultihopRag",
+    "hawkbench": "ragstone.sources.hawkbench:Hawkbench",
+    "beir": "ragstone.sources.beir:Beir",
+    "facts": "ragstone.sources.facts:Facts",
+    "folder": "ragstone.sources.folder:Folder",
+}
+"""In the order in which formats are tried: the strict ones first."""
+
+RECIPES = {
+    "sample": "ragstone.recipes.sample:Sample",
+}
+
+CHECKS = {
+    "duplicates": "ragstone.checks.duplicates:Duplicates",
+    "grounding": "ragstone.checks.grounding:Grounding",
+}
+
+SYSTEMS = {
+    "closed_book": "ragstone.systems.closed_book:ClosedBook",
+    "oracle": "ragstone.systems.oracle:Oracle",
+    "long_context": "ragstone.systems.long_context:LongContext",
+    "bm25": "ragstone.systems.retrieve_read:Bm25",
+    "dense": "ragstone.systems.retrieve_read:Dense",
+    "hybrid": "ragstone.systems.retrieve_read:Hybrid",
+}
+
+METRICS = {
+    "exact_match": "ragstone.metrics.answer:ExactMatch",
+    "f1": "ragstone.metrics.answer:F1",
+    "covered": "ragstone.metrics.answer:Covered",
+    "rouge_l": "ragstone.metrics.answer:RougeL",
+    "recall": "ragstone.metrics.retrieval:Recall",
+    "all_recall": "ragstone.metrics.retrieval:AllRecall",
+    "precision": "ragstone.metrics.retrieval:Precision",
+    "mrr": "ragstone.metrics.retrieval:Mrr",
+    "ndcg": "ragstone.metrics.retrieval:Ndcg",
+    "map": "ragstone.metrics.retrieval:Map",
+}
+
+TABLES: Mapping[type[Component], Mapping[str, str]] = {
+    Source: SOURCES,
+    Recipe: RECIPES,
+    Check: CHECKS,
+    System: SYSTEMS,
+    Metric: METRICS,
+}
+
+C = TypeVar("C", bound=Component)
+
+SPEC = re.compile(r"(?P<name>[\w.]+(?::\w+)?)(?:@(?P<at>\w+))?(?:\((?P<fields>.*)\))?")
+
+
+def create(kind: type[C], spec: str, **fields: Any) -> C:
+    """The component that `spec` names; `fields` override those in the spec."""
+    match = SPEC.fullmatch(spec.strip())
+    if not match:
+        raise ConfigError(f"cannot read {spec!r}; write name, name@k, name(field=value) or module:Class")
+    found = find(kind, match["name"])
+    values = dict(pair(part, spec) for part in split(match["fields"] or ""))
+    if match["at"]:
+        if not found.at:
+            raise ConfigError(f"{match['name']} takes no '@{match['at']}'; write {match['name']}")
+        values[found.at] = match["at"]
+    return make(found, {**values, **fields})
+
+
+def find(kind: type[C], name: str) -> type[C]:
+    """The class behind a name, imported only now."""
+    table = TABLES[kind]
+    what = kind.__name__.lower()
+    if ":" not in name and name not in table:
+        raise ConfigError(f"no {what} named {name!r}; there are {', '.join(table)} (or module:Class of your own)")
+    module, _, attribute = table.get(name, name).partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"cannot import {what} {name!r}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise ConfigError(f"{name!r} is not a {what}: it must be a subclass of ragstone.{kind.__name__}")
+    return found
+
+
+def make(found: type[C], values: Mapping[str, Any]) -> C:
+    """The component with these fields; a wrong field is an error that lists the right ones."""
+    try:
+        return found(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(found.model_fields) or "none"
+        raise ConfigError(f"{found.name}.{where}: {first['msg'].lower()}; its fields are {known}") from error
+
+
+def split(fields: str) -> Sequence[str]:
+    return [part.strip() for part in fields.split(",") if part.strip()]
+
+
+def pair(text: str, where: str) -> tuple[str, Any]:
+    """`key=value` as a key and a value; `none` is None, the rest is left for the field's own type to read."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"cannot read {text!r} in {where!r}; write field=value")
+    return key.strip(), None if value.strip().lower() == "none" else value.strip()

@@ -1,0 +1,1 @@
+"""Ways to make a benchmark from a benchmark."""

@@ -1,0 +1,1 @@
+"""Finding passages: chunks, BM25, embeddings, fusion."""

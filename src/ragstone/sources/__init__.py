@@ -1,0 +1,1 @@
+"""Formats that benchmarks and corpora come in."""

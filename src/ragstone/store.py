@@ -1,0 +1,280 @@
+"""The folder format: JSON lines, atomic writes, a manifest written last, hashes.
+
+A data file is written beside its final name and renamed into place, so a reader sees the old file or the new one and
+never half of one. A journal is the only file that grows: a line for each finished item, flushed at once, so that a
+killed command goes on where it was; a torn last line is dropped.
+"""
+
+import hashlib
+import os
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from ragstone.errors import ConfigError, DataError
+from ragstone.types import Benchmark, Document, Entry, Failure, Manifest, Question, Rejection
+
+T = TypeVar("T", bound=BaseModel)
+
+FORMAT = 1
+DATA_FILES = ("documents.jsonl", "questions.jsonl", "rejected.jsonl", "failures.jsonl")
+
+
+# ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def encode(record: BaseModel) -> bytes:
+    """One line of a data file: fields in their declared order, defaults left out."""
+    return orjson.dumps(record.model_dump(mode="json", exclude_defaults=True)) + b"\n"
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@contextmanager
+def about_the_disk(path: Path) -> Iterator[None]:
+    """Turns a full disk, a missing right or a bad path into an error that names the place."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ConfigError(f"cannot write {path}: {reason}; choose another place or make room") from error
+
+
+def write_bytes(path: Path, data: bytes) -> str:
+    """Writes a whole file or nothing, and returns its sha256."""
+    with about_the_disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(partial, 0o644)
+            os.replace(partial, path)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+    return sha256(data)
+
+
+def write_lines(path: Path, records: Iterable[BaseModel]) -> str:
+    return write_bytes(path, b"".join(encode(record) for record in records))
+
+
+def write_record(path: Path, record: BaseModel) -> None:
+    """One record as a file that people read too."""
+    data = orjson.dumps(record.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+    write_bytes(path, data + b"\n")
+
+
+def read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {(error.strerror or str(error)).lower()}; check the path") from error
+
+
+def read_lines(path: Path, kind: type[T]) -> tuple[T, ...]:
+    """Every record of a JSON-lines file; a bad one is an error with its file and line."""
+    adapter = TypeAdapter(kind)
+    records = []
+    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+        try:
+            records.append(adapter.validate_json(line))
+        except ValidationError as error:
+            raise DataError(f"{path}, line {number}: {first_problem(error)}; mend or remove the record") from error
+    return tuple(records)
+
+
+def read_record(path: Path, kind: type[T]) -> T:
+    try:
+        return kind.model_validate_json(read_bytes(path))
+    except ValidationError as error:
+        raise DataError(f"{path}: {first_problem(error)}; mend the file or make the folder anew") from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first of pydantic's complaints, as one line."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg'].lower()}" if where else first["msg"].lower()
+
+
+# ── journals ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Journal:
+    """What is finished so far, by item id. Survives kill -9; safe to write from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()  # one file, many threads
+        self._done = self._read()
+        with about_the_disk(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab")
+
+    def _read(self) -> dict[str, Any]:
+        """Reads the finished items and cuts off a line that a kill left torn."""
+        if not self.path.exists():
+            return {}
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            with about_the_disk(self.path):
+                os.truncate(self.path, len(whole))
+        try:
+            rows = [orjson.loads(line) for line in whole.splitlines()]
+            return {row["id"]: row["value"] for row in rows}
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise DataError(f"{self.path} is damaged: {error}; delete it to start this stage anew") from error
+
+    def __contains__(self, item_id: str) -> bool:
+        return item_id in self._done
+
+    def get(self, item_id: str) -> Any:
+        return self._done.get(item_id)
+
+    def add(self, item_id: str, value: Mapping[str, Any]) -> None:
+        line = orjson.dumps({"id": item_id, "value": value}) + b"\n"
+        with self._lock, about_the_disk(self.path):
+            self._file.write(line)
+            self._file.flush()
+            self._done[item_id] = value
+
+    def close(self) -> None:
+        self._file.close()
+
+    def remove(self) -> None:
+        """Called when the final files are in place."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+
+# ── benchmarks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fingerprint(benchmark: Benchmark) -> str:
+    """The sha256 of documents and questions: equal for equal data, wherever it lies."""
+    digest = hashlib.sha256()
+    for record in (*benchmark.documents, *benchmark.questions):
+        digest.update(encode(record))
+    return digest.hexdigest()
+
+
+def canary(benchmark: Benchmark) -> str:
+    """A string to search training data for: it stands in the benchmark's folder and nowhere else."""
+    return f"RAGSTONE CANARY {uuid.uuid5(uuid.NAMESPACE_URL, fingerprint(benchmark))}"
+
+
+def save_benchmark(benchmark: Benchmark, folder: Path, version: str) -> Manifest:
+    """Writes a benchmark folder; the manifest comes last, so its existence means complete."""
+    for name in (*DATA_FILES, "manifest.json"):
+        with about_the_disk(folder):
+            (folder / name).unlink(missing_ok=True)
+    rows: dict[str, Sequence[BaseModel]] = {
+        "documents.jsonl": benchmark.documents,
+        "questions.jsonl": benchmark.questions,
+        "rejected.jsonl": benchmark.rejected,
+        "failures.jsonl": benchmark.failures,
+    }
+    manifest = Manifest(
+        format=FORMAT,
+        ragstone=version,
+        canary=canary(benchmark),
+        about=benchmark.about,
+        steps=benchmark.steps,
+        counts={name.removesuffix(".jsonl"): len(records) for name, records in rows.items()},
+        sha256={name: write_lines(folder / name, records) for name, records in rows.items()},
+    )
+    write_bytes(folder / "README.md", card(manifest).encode())
+    write_record(folder / "manifest.json", manifest)
+    return manifest
+
+
+def load_benchmark(folder: Path) -> Benchmark:
+    """Reads a benchmark folder and compares every data file with its hash."""
+    if not (folder / "manifest.json").exists():
+        raise DataError(f"{folder} has no manifest.json, so it is not complete; run the command that made it again")
+    manifest = read_record(folder / "manifest.json", Manifest)
+    if manifest.format != FORMAT:
+        raise DataError(f"{folder} has format {manifest.format}, this version reads {FORMAT}; update ragstone")
+    for name, expected in manifest.sha256.items():
+        if sha256(read_bytes(folder / name)) != expected:
+            raise DataError(f"{folder / name} was changed after the benchmark was made; build it anew or restore it")
+    return Benchmark(
+        documents=read_lines(folder / "documents.jsonl", Document),
+        questions=read_lines(folder / "questions.jsonl", Question),
+        rejected=read_lines(folder / "rejected.jsonl", Entry[Rejection]),
+        failures=read_lines(folder / "failures.jsonl", Failure),
+        about=manifest.about,
+        steps=manifest.steps,
+    )
+
+
+def card(manifest: Manifest) -> str:
+    """The card for people: what this is, where it comes from, how it was made, what was not checked."""
+    about, counts = manifest.about, manifest.counts
+    lines = [
+        f"# {about.name or 'Benchmark'}",
+        "",
+        f"{counts.get('questions', 0)} questions over {counts.get('documents', 0)} documents; "
+        f"{counts.get('rejected', 0)} drafts rejected and {counts.get('failures', 0)} failed, all kept beside them.",
+        "",
+        f"- Language: {about.language or 'not stated'}",
+        f"- Sources: {'; '.join(about.sources) or 'not stated'}",
+        f"- Licences: {'; '.join(about.licences) or 'not stated'}",
+        *(f"- {note}" for note in about.notes),
+        "",
+        "## How it was made",
+        "",
+    ]
+    for step in manifest.steps:
+        counted = ", ".join(f"{number} {what}" for what, number in step.counts.items())
+        lines.append(f"- `{step.recipe}` (draw {step.draw}): {counted}. Checks: {', '.join(step.checks) or 'none'}.")
+        lines += [f"  - Not run: {check} ({reason})" for check, reason in step.not_run.items()]
+    lines += ["" if manifest.steps else "- loaded from its sources, unchanged\n", f"`{manifest.canary}`", ""]
+    lines += [f"Made with ragstone {manifest.ragstone}. Evaluate a system: `ragstone eval FOLDER --system bm25`."]
+    return "\n".join(lines) + "\n"
+
+
+def problems(benchmark: Benchmark) -> Iterator[str]:
+    """What is wrong inside a benchmark: double ids, pointers to nowhere, quotes that are not where they should be."""
+    documents: dict[str, Document] = {}
+    for document in benchmark.documents:
+        if document.id in documents:
+            yield f"document {document.id!r} appears twice"
+        documents[document.id] = document
+    seen: set[str] = set()
+    for question in benchmark.questions:
+        if question.id in seen:
+            yield f"question {question.id!r} appears twice"
+        seen.add(question.id)
+        yield from (f"question {question.id!r}: {problem}" for problem in question_problems(question, documents))
+
+
+def question_problems(question: Question, documents: Mapping[str, Document]) -> Iterator[str]:
+    if not question.text.strip():
+        yield "its text is empty"
+    if not question.answers and not question.evidence and question.answerable:
+        yield "it has neither an answer nor evidence"
+    if any(not group or not all(alias.strip() for alias in group) for group in question.answers):
+        yield "an answer is empty"
+    for name in ("scope", "hidden"):
+        for missing in [id for id in getattr(question, name) if id not in documents]:
+            yield f"its {name} names document {missing!r}, which does not exist"
+    for piece in (piece for group in question.evidence for piece in group):
+        if piece.document_id not in documents:
+            yield f"its evidence points to document {piece.document_id!r}, which does not exist"
+        elif piece.start is not None and documents[piece.document_id].text[piece.start : piece.end] != piece.quote:
+            yield f"its evidence is not at {piece.start}–{piece.end} of document {piece.document_id!r}"

@@ -1,0 +1,1 @@
+"""RAG systems to evaluate."""

@@ -1,0 +1,252 @@
+"""Every noun that Ragstone reads or writes. Records hold data and no logic."""
+
+from collections.abc import Mapping
+from typing import Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, NonNegativeInt
+
+T = TypeVar("T")
+
+
+class Record(BaseModel):
+    """A value that never changes and has no field that is not listed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Labels = Mapping[str, str | int]
+"""What reports slice by: `level`, `hops`, `domain`, `answer_kind`, …"""
+
+
+# ── what a benchmark is made of ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class Document(Record):
+    """A text that systems may retrieve from."""
+
+    id: str
+    title: str = ""
+    text: str
+    labels: Labels = {}
+
+
+class Evidence(Record):
+    """A place in a document; without a quote, the whole document. Offsets count characters of its text."""
+
+    document_id: str
+    quote: str = ""
+    start: NonNegativeInt | None = None
+    end: NonNegativeInt | None = None
+
+
+class Entity(Record):
+    """A thing that facts are about."""
+
+    id: str
+    name: str
+    type: str = ""
+
+
+class Fact(Record):
+    """One edge of a reasoning graph; subject and object are entity ids or literal values."""
+
+    subject: str
+    relation: str
+    object: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+class ReasoningGraph(Record):
+    """How the answer follows from facts."""
+
+    entities: tuple[Entity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    operation: str = ""
+
+
+class Question(Record):
+    """A question with all that scoring needs. Systems see only its `Query`."""
+
+    id: str
+    text: str
+    answers: tuple[tuple[str, ...], ...] = ()  # all of (any of)
+    choices: tuple[str, ...] = ()
+    answerable: bool = True  # if not, `answers` holds what is withheld
+    evidence: tuple[tuple[Evidence, ...], ...] = ()  # all of (any of)
+    graph: ReasoningGraph | None = None
+    labels: Labels = {}
+    parent: str = ""  # the question that this one was made from
+    scope: tuple[str, ...] = ()  # the only documents it may search; empty: all
+    hidden: tuple[str, ...] = ()  # documents it may not see
+
+
+# ── how a benchmark is made ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Draft(Record):
+    """A proposed question with the documents it brings along."""
+
+    question: Question
+    documents: tuple[Document, ...] = ()
+
+
+class Verdict(Record):
+    """What a check says of a draft."""
+
+    passed: bool
+    reason: str = ""
+
+
+class Rejection(Record):
+    """A draft that a check turned down: kept, never dropped."""
+
+    check: str
+    reason: str
+    draft: Draft
+
+
+class Review(Record):
+    """What a person decided about a question."""
+
+    reviewer: str
+    decision: Literal["accept", "edit", "discard"]
+    note: str = ""
+    edited: Question | None = None
+    seconds: NonNegativeFloat = 0.0
+    at: str = ""
+
+
+# ── what happens when a system runs ──────────────────────────────────────────────────────────────────────────────────
+
+
+class Query(Record):
+    """All that a system sees of a question."""
+
+    id: str
+    text: str
+    choices: tuple[str, ...] = ()
+    scope: tuple[str, ...] | None = None  # the documents it may use; None: all of them, (): none
+
+
+class Passage(Record):
+    """A piece of a document that a system retrieved; without offsets, the whole document."""
+
+    document_id: str
+    start: NonNegativeInt | None = None
+    end: NonNegativeInt | None = None
+    score: FiniteFloat | None = None
+
+
+class Usage(Record):
+    """What an answer took. Tokens of the context are counted by the rule named in the run."""
+
+    calls: NonNegativeInt = 0
+    input_tokens: NonNegativeInt = 0
+    output_tokens: NonNegativeInt = 0
+    context_tokens: NonNegativeInt = 0
+    truncated_tokens: NonNegativeInt = 0  # context that did not fit the budget
+
+
+class Answer(Record):
+    """What a system said. An error is a `Failure`, never an answer."""
+
+    text: str | None = None  # None: the system only retrieved
+    raw: str = ""
+    declined: bool = False  # refused or asked back
+    confidence: FiniteFloat | None = None
+    support: tuple[str, ...] | None = None  # documents the system says it used
+    retrieved: tuple[Passage, ...] | None = None  # None: not told, (): nothing
+    usage: Usage = Usage()
+
+
+class Score(Record):
+    """How good an answer is, from 0 to 1. Not-a-number cannot be written."""
+
+    value: FiniteFloat
+    reason: str = ""
+
+
+class Failure(Record):
+    """An item that could not be worked on, and why. Counted apart, never as wrong."""
+
+    item_id: str
+    stage: str
+    error: str
+
+
+class Entry(Record, Generic[T]):
+    """The one envelope: who said what about which question."""
+
+    question_id: str
+    by: str
+    of: str = ""  # for a score: the system whose answer it values
+    value: T
+
+
+# ── what lies on disk ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class About(Record):
+    """Where a benchmark comes from and what may be done with it."""
+
+    name: str = ""
+    language: str = ""
+    sources: tuple[str, ...] = ()
+    licences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what loading or building did to the data, with counts
+
+
+class Step(Record):
+    """One recipe of the chain that made a benchmark."""
+
+    recipe: str
+    settings: Mapping[str, object] = {}
+    checks: tuple[str, ...] = ()
+    not_run: Mapping[str, str] = {}  # checks left out, and why
+    draw: int = 0
+    models: Mapping[str, str] = {}
+    prompts: Mapping[str, str] = {}  # name → sha256
+    counts: Mapping[str, int] = {}  # planned, kept, rejected, failed
+
+
+class Manifest(Record):
+    """What a benchmark folder holds. Written last, so its existence means that the folder is complete."""
+
+    format: int = 1
+    ragstone: str
+    canary: str
+    about: About = About()
+    steps: tuple[Step, ...] = ()
+    counts: Mapping[str, int] = {}
+    sha256: Mapping[str, str] = {}
+
+
+class Benchmark(Record):
+    """Documents and the questions about them. A corpus is a benchmark without questions."""
+
+    documents: tuple[Document, ...] = ()
+    questions: tuple[Question, ...] = ()
+    about: About = About()
+    steps: tuple[Step, ...] = ()
+    rejected: tuple[Entry[Rejection], ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+class RunManifest(Record):
+    """What a run folder holds: enough to say whether the same command would give the same files."""
+
+    format: int = 1
+    ragstone: str
+    benchmark: str  # fingerprint of its documents and questions
+    source: str  # where it was read from
+    about: About = About()
+    corpus: Literal["scoped", "pooled"] = "scoped"
+    draw: int = 0
+    limit: int | None = None
+    questions: int
+    models: Mapping[str, str] = {}
+    token_rule: str
+    systems: Mapping[str, Mapping[str, object]] = {}  # name → every identity field
+    metrics: Mapping[str, Mapping[str, object]] = {}
+    notes: tuple[str, ...] = ()
+    sha256: Mapping[str, str] = {}
