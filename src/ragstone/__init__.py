@@ -1,3 +1,74 @@
-"""Ragstone: a touchstone for retrieval-augmented generation."""
+"""Ragstone: a touchstone for retrieval-augmented generation.
 
-__version__ = "0.1.0"
+import ragstone as rs
+
+benchmark = rs.build("sample", "hotpot_dev.json", n=50)
+run = rs.evaluate(benchmark, systems=["bm25", "dense"], metrics=["recall@5"])
+run.table()
+"""
+
+from ragstone.build import build
+from ragstone.config import Settings
+from ragstone.errors import ConfigError, DataError, ModelError, RagstoneError
+from ragstone.evaluate import Run, evaluate, rescore
+from ragstone.kit import Check, Kit, Metric, Recipe, Source, System, identity, runtime
+from ragstone.load import load
+from ragstone.store import save_benchmark as save
+from ragstone.types import (
+    Answer,
+    Benchmark,
+    Document,
+    Draft,
+    Entity,
+    Evidence,
+    Fact,
+    Failure,
+    Passage,
+    Query,
+    Question,
+    ReasoningGraph,
+    Rejection,
+    Score,
+    Usage,
+    Verdict,
+)
+from ragstone.version import __version__
+
+__all__ = [
+    "Answer",
+    "Benchmark",
+    "Check",
+    "ConfigError",
+    "DataError",
+    "Document",
+    "Draft",
+    "Entity",
+    "Evidence",
+    "Fact",
+    "Failure",
+    "Kit",
+    "Metric",
+    "ModelError",
+    "Passage",
+    "Query",
+    "Question",
+    "RagstoneError",
+    "ReasoningGraph",
+    "Recipe",
+    "Rejection",
+    "Run",
+    "Score",
+    "Settings",
+    "Source",
+    "System",
+    "Usage",
+    "Verdict",
+    "__version__",
+    "build",
+    "evaluate",
+    "identity",
+    "load",
+    "rescore",
+    "runtime",
+    "save",
+]

@@ -48,6 +48,10 @@ class Component(BaseModel):
         fields = type(self).model_fields
         return {name: value for name, value in self.model_dump(mode="json").items() if role(fields[name]) != "runtime"}
 
+    def described(self) -> dict[str, object]:
+        """All that is needed to make the component again, whoever wrote it."""
+        return {"component": f"{type(self).__module__}:{type(self).__qualname__}", **self.settings()}
+
     def __repr__(self) -> str:
         fields = type(self).model_fields
         changed = {
@@ -177,6 +181,10 @@ class Kit:
     embedder: Embedder | None = None
     documents: Mapping[str, Document] = field(default_factory=dict)  # what checks and metrics may look up
     kept: Sequence[Question] = ()  # for checks that compare with earlier questions
+
+    def has(self, role: str) -> bool:
+        """Whether a model is set for the role."""
+        return getattr(self, role, None) is not None
 
     def rng(self, *key: str) -> random.Random:
         """Randomness by key, never by order: the same key gives the same numbers whatever else happens."""

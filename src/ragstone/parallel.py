@@ -26,7 +26,7 @@ class Done(NamedTuple, Generic[R]):
 
 def each(
     items: Mapping[str, T],
-    work: Callable[[T], R],
+    prepare: Callable[[], Callable[[T], R]],
     kind: type[R],
     *,
     stage: str,
@@ -37,14 +37,20 @@ def each(
 ) -> dict[str, Done[R]]:
     """Works on every item; a result is in the journal before anyone sees it.
 
-    A `DataError` or `ModelError` is a `Failure` of its item. Any other error stops the run, because it would meet the
-    other items too: those under way are finished and kept, the rest are not begun.
+    `prepare` gives the work to do on an item; it is called once, and only if anything is left to do. A `DataError` or
+    `ModelError` is a `Failure` of its item. Any other error stops the run, because it would meet the other items too:
+    those under way are finished and kept, the rest are not begun.
     """
     done = {id: recall(journal.get(id), kind) for id in items if id in journal}
     if retry_failed:
         done = {id: item for id, item in done.items() if not isinstance(item.value, Failure)}
     for item in done.values():
         tick(item)
+
+    left = [id for id in items if id not in done]
+    if not left:
+        return {id: done[id] for id in items}
+    work = prepare()
 
     def one(id: str) -> tuple[str, Done[R]]:
         item = attempt(id, items[id], work, stage)
@@ -53,7 +59,7 @@ def each(
 
     pool = ThreadPoolExecutor(max(1, concurrency), thread_name_prefix=stage)
     try:
-        for future in as_completed([pool.submit(one, id) for id in items if id not in done]):
+        for future in as_completed([pool.submit(one, id) for id in left]):
             id, item = future.result()
             done[id] = item
             tick(item)

@@ -14,7 +14,7 @@ from ragstone.errors import ConfigError
 from ragstone.kit import Check, Component, Metric, Recipe, Source, System
 
 SOURCES = {
-    "benchmark": "ragstone.sources.benchmark:BenchmarkFolder",
+    "benchmark_folder": "ragstone.sources.benchmark:BenchmarkFolder",
     "hotpotqa": "ragstone.sources.hotpotqa:Hotpotqa",
     "two_wiki": "ragstone.sources.two_wiki:TwoWiki",
     "musique": "ragstone.sources.musique:Musique",
@@ -110,6 +110,36 @@ def make(found: type[C], values: Mapping[str, Any]) -> C:
         where = ".".join(str(part) for part in first["loc"])
         known = ", ".join(found.model_fields) or "none"
         raise ConfigError(f"{found.name}.{where}: {first['msg'].lower()}; its fields are {known}") from error
+
+
+def configure(wanted: Mapping[type[Any], Sequence[str]], sets: Sequence[str]) -> list[list[Any]]:
+    """The components that the specs name, kind by kind, with `--set` values applied.
+
+    `KEY=VALUE` is for components of the first kind that have such a field, `NAME.KEY=VALUE` for those of that name.
+    """
+    main, unused = next(iter(wanted)), dict.fromkeys(sets)
+    made: list[list[Any]] = []
+    for kind, specs in wanted.items():
+        made.append([])
+        for spec in specs:
+            name = re.split(r"[@(]", spec)[0]
+            fits = {text: field for text in sets if (field := field_for(text, name, find(kind, name), kind is main))}
+            made[-1].append(create(kind, spec, **dict(fits.values())))
+            unused = {text: None for text in unused if text not in fits}
+    if unused:
+        names = ", ".join(spec for specs in wanted.values() for spec in specs)
+        raise ConfigError(
+            f"--set {next(iter(unused))} fits none of {names}; write NAME.KEY=VALUE with one of their fields"
+        )
+    return made
+
+
+def field_for(text: str, name: str, found: type[Component], is_main: bool) -> tuple[str, Any] | None:
+    """The field and value that a `--set` gives to this component, if it is meant."""
+    key, value = pair(text, "--set")
+    target, _, field = key.rpartition(".")
+    meant = target == name or (not target and is_main and field in found.model_fields)
+    return (field, value) if meant else None
 
 
 def split(fields: str) -> Sequence[str]:

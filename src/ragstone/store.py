@@ -7,24 +7,29 @@ killed command goes on where it was; a torn last line is dropped.
 
 import hashlib
 import os
+import sys
 import tempfile
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ragstone.errors import ConfigError, DataError
 from ragstone.types import Benchmark, Document, Entry, Failure, Manifest, Question, Rejection
+from ragstone.version import __version__
+
+if sys.platform != "win32":
+    import fcntl
 
 T = TypeVar("T", bound=BaseModel)
 
 FORMAT = 1
-DATA_FILES = ("documents.jsonl", "questions.jsonl", "rejected.jsonl", "failures.jsonl")
+PARTIAL = ".partial-"
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -53,7 +58,7 @@ def write_bytes(path: Path, data: bytes) -> str:
     """Writes a whole file or nothing, and returns its sha256."""
     with about_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -110,29 +115,47 @@ def first_problem(error: ValidationError) -> str:
     return f"{where}: {first['msg'].lower()}" if where else first["msg"].lower()
 
 
+def write_folder(
+    folder: Path, files: Mapping[str, Sequence[BaseModel]], manifest: BaseModel, name: str, unhashed: Sequence[str] = ()
+) -> None:
+    """Writes data files and then their manifest, whose existence means that the folder is complete."""
+    with about_the_disk(folder):
+        (folder / name).unlink(missing_ok=True)
+    hashes = {file: write_lines(folder / file, records) for file, records in files.items()}
+    kept = {file: digest for file, digest in hashes.items() if file not in unhashed}
+    write_record(folder / name, manifest.model_copy(update={"sha256": kept}))
+
+
+def read_intact(folder: Path, hashes: Mapping[str, str]) -> None:
+    """Compares the data files with the hashes in their manifest."""
+    for name, expected in hashes.items():
+        if sha256(read_bytes(folder / name)) != expected:
+            raise DataError(f"{folder / name} was changed after it was written; restore it or make the folder anew")
+
+
 # ── journals ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Journal:
-    """What is finished so far, by item id. Survives kill -9; safe to write from several threads."""
+    """What is finished so far, by item id: in memory, and in a file that survives kill -9 where a path is given.
 
-    def __init__(self, path: Path) -> None:
+    Written from several threads; locked against a second process.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
         self.path = path
+        self._done: dict[str, Any] = {}
         self._lock = threading.Lock()  # one file, many threads
-        self._done = self._read()
-        with about_the_disk(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("ab")
+        self._file = open_locked(path) if path else None
+        if self._file:
+            self._done = self._recover(self._file)
 
-    def _read(self) -> dict[str, Any]:
+    def _recover(self, file: BinaryIO) -> dict[str, Any]:
         """Reads the finished items and cuts off a line that a kill left torn."""
-        if not self.path.exists():
-            return {}
-        data = self.path.read_bytes()
+        file.seek(0)
+        data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            with about_the_disk(self.path):
-                os.truncate(self.path, len(whole))
+        file.truncate(len(whole))
         try:
             rows = [orjson.loads(line) for line in whole.splitlines()]
             return {row["id"]: row["value"] for row in rows}
@@ -147,18 +170,66 @@ class Journal:
 
     def add(self, item_id: str, value: Mapping[str, Any]) -> None:
         line = orjson.dumps({"id": item_id, "value": value}) + b"\n"
-        with self._lock, about_the_disk(self.path):
-            self._file.write(line)
-            self._file.flush()
+        with self._lock:
+            if self._file and self.path:
+                with about_the_disk(self.path):
+                    self._file.write(line)
+                    self._file.flush()
             self._done[item_id] = value
-
-    def close(self) -> None:
-        self._file.close()
 
     def remove(self) -> None:
         """Called when the final files are in place."""
-        self.close()
-        self.path.unlink(missing_ok=True)
+        if self.path:
+            self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()
+
+
+def open_locked(path: Path) -> BinaryIO:
+    """The file for reading and appending, held by this process alone where the system can lock."""
+    with about_the_disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b")
+    try:
+        if sys.platform != "win32":  # there, two commands on one folder are not kept apart
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ConfigError(
+            f"another command is working in {path.parent}; wait for it or choose another --out"
+        ) from error
+    return file
+
+
+def finished(folder: Path, manifest: str) -> bool:
+    """Whether the folder holds a command's whole output."""
+    return (folder / manifest).exists()
+
+
+def claim(folder: Path | None, order: BaseModel, manifest: str = "manifest.json") -> Journal:
+    """Takes a folder for the output of an order, or goes on where the same order was interrupted.
+
+    A folder that holds something else is left alone. Without a folder the journal is in memory.
+    """
+    if folder is None:
+        return Journal()
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file; choose a folder as --out")
+    mine = f"journal-{sha256(encode(order))[:12]}.jsonl"
+    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if any(name.startswith("journal-") and name != mine for name in there):
+        raise ConfigError(f"{folder} holds unfinished work with other settings; finish it, remove it or change --out")
+    if there and mine not in there and manifest not in there:
+        raise ConfigError(f"{folder} is not empty and holds nothing of this kind; choose another --out")
+    journal = Journal(folder / mine)
+    for name in there:
+        if name.startswith(PARTIAL):
+            (folder / name).unlink(missing_ok=True)  # left by a kill; nobody else writes here while we hold the lock
+    return journal
 
 
 # ── benchmarks ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -177,11 +248,9 @@ def canary(benchmark: Benchmark) -> str:
     return f"RAGSTONE CANARY {uuid.uuid5(uuid.NAMESPACE_URL, fingerprint(benchmark))}"
 
 
-def save_benchmark(benchmark: Benchmark, folder: Path, version: str) -> Manifest:
-    """Writes a benchmark folder; the manifest comes last, so its existence means complete."""
-    for name in (*DATA_FILES, "manifest.json"):
-        with about_the_disk(folder):
-            (folder / name).unlink(missing_ok=True)
+def save_benchmark(benchmark: Benchmark, folder: Path | str) -> None:
+    """Writes a benchmark folder."""
+    folder = Path(folder)
     rows: dict[str, Sequence[BaseModel]] = {
         "documents.jsonl": benchmark.documents,
         "questions.jsonl": benchmark.questions,
@@ -189,29 +258,24 @@ def save_benchmark(benchmark: Benchmark, folder: Path, version: str) -> Manifest
         "failures.jsonl": benchmark.failures,
     }
     manifest = Manifest(
-        format=FORMAT,
-        ragstone=version,
+        ragstone=__version__,
         canary=canary(benchmark),
         about=benchmark.about,
         steps=benchmark.steps,
         counts={name.removesuffix(".jsonl"): len(records) for name, records in rows.items()},
-        sha256={name: write_lines(folder / name, records) for name, records in rows.items()},
     )
     write_bytes(folder / "README.md", card(manifest).encode())
-    write_record(folder / "manifest.json", manifest)
-    return manifest
+    write_folder(folder, rows, manifest, "manifest.json")
 
 
 def load_benchmark(folder: Path) -> Benchmark:
     """Reads a benchmark folder and compares every data file with its hash."""
-    if not (folder / "manifest.json").exists():
+    if not finished(folder, "manifest.json"):
         raise DataError(f"{folder} has no manifest.json, so it is not complete; run the command that made it again")
     manifest = read_record(folder / "manifest.json", Manifest)
     if manifest.format != FORMAT:
         raise DataError(f"{folder} has format {manifest.format}, this version reads {FORMAT}; update ragstone")
-    for name, expected in manifest.sha256.items():
-        if sha256(read_bytes(folder / name)) != expected:
-            raise DataError(f"{folder / name} was changed after the benchmark was made; build it anew or restore it")
+    read_intact(folder, manifest.sha256)
     return Benchmark(
         documents=read_lines(folder / "documents.jsonl", Document),
         questions=read_lines(folder / "questions.jsonl", Question),

@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+import string
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 UNSPACED = (
@@ -54,6 +56,155 @@ def content_id(title: str, text: str) -> str:
     """An id that equal passages share and different ones do not: readable, and stable over files and runs."""
     digest = hashlib.sha256(f"{title}\x1f{text}".encode()).hexdigest()[:10]
     return f"{slug(title or text)}-{digest}".strip("-")
+
+
+# ── comparing as SQuAD does ──────────────────────────────────────────────────────────────────────────────────────────
+
+ARTICLES = frozenset({"a", "an", "the"})
+CONTROLS = "".join(map(chr, (*range(9), *range(14, 28), 127)))  # those that are not white space
+ASCII_PLAIN = str.maketrans(string.ascii_uppercase, string.ascii_lowercase, string.punctuation + CONTROLS)
+
+
+class Plain(dict[int, str | None]):
+    """What becomes of each character, found out when it is first met: most never are."""
+
+    def __missing__(self, code: int) -> str | None:
+        character, kind = chr(code), unicodedata.category(chr(code))
+        if kind[0] in "PS" or (kind in ("Cc", "Cf") and not character.isspace()):
+            self[code] = None
+        else:
+            self[code] = f" {character} " if UNSPACED_CHARACTER.match(character) else character
+        return self[code]
+
+
+UNICODE_PLAIN = Plain()
+
+
+def normalised_tokens(text: str) -> list[str]:
+    """Words by SQuAD's rules: lower case; punctuation removed, not made a space; no articles.
+
+    Beyond ASCII: folded, every Unicode punctuation mark and symbol removed, and characters as tokens where words are
+    not spaced. A text of which nothing would be left ("The The", "+") keeps its words, so it equals only itself.
+    """
+    if text.isascii():
+        words = text.translate(ASCII_PLAIN).split()
+    else:
+        # What is removed may have stood between a letter and its accent, so they are composed again.
+        words = unicodedata.normalize("NFKC", fold(text).translate(UNICODE_PLAIN)).split()
+    return [word for word in words if word not in ARTICLES] or words or fold(text).split()
+
+
+def normalise(text: str) -> str:
+    """The text by SQuAD's rules, one space between tokens."""
+    return " ".join(normalised_tokens(text))
+
+
+# ── comparing names, numbers and dates however they are written ──────────────────────────────────────────────────────
+
+APOSTROPHES = "\u2018\u2019\u201b\u02bc\u2032\u00b4"
+DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+TYPOGRAPHY = str.maketrans(APOSTROPHES + DASHES, "'" * len(APOSTROPHES) + "-" * len(DASHES), INVISIBLE)
+DIGIT_GROUPING = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f](?=\\d{3}(?!\\d))")  # the narrow space of 12 000
+DIGIT = re.compile(r"\d")
+PER_CENT = re.compile(r"%|\bper cent\b")
+POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
+APOSTROPHE = re.compile(r"'(?!\d)|(?<!\d)'")  # that of 5'10 parts two numbers
+INITIALS = re.compile(r"\b(?:[^\W\d_]\. ?){2,}")
+
+COMBINING = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+"""Accents and vowel signs, which belong to their word although they are no letters; with the Indic scripts whole."""
+
+
+def token_pattern(letter: str) -> str:
+    """Numbers, words, signed numbers, fractions, currencies. Each begins with a plain character class: that is fast."""
+    return (
+        rf"\d+(?:[.,:/]\d+)+|{letter}+(?:&{letter}+)*(?:(?<=\D)[+#]+)?"  # 3.50, 10:30; AT&T, C++
+        r"|-(?<![\w.,:/)\]-]-)(?:\d+(?:[.,:/]\d+)*|\.\d+)|\.(?<![\w.]\.)\d+|[$€£¥₩₹₽₺₴₫¢]"
+    )
+
+
+ASCII_TOKEN = re.compile(token_pattern("[a-z0-9]"))
+UNICODE_TOKEN = re.compile(f"[{UNSPACED}]|" + token_pattern(rf"(?:[^\W_{UNSPACED}]|[{COMBINING}])"))
+NUMBER = re.compile(r"(-?)(\d{1,3}(?:,\d{3})+|\d*)(?:\.(\d+))?(?:st|nd|rd|th)?")
+NUMERIC = frozenset("0123456789.-")
+
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+MONTH_NUMBERS = {name[:3]: number for number, name in enumerate(MONTHS, 1)}
+SHORT_MONTHS = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+MONTH = rf"(?=[adfjmnosADFJMNOS])(?P<month>(?i:(?:{'|'.join(MONTHS)})\b|(?:{SHORT_MONTHS})\b\.?))"
+ORDINAL = "(?:st|nd|rd|th)?"
+YEAR = r"(?P<year>[12]\d{3})(?!\w|[.,/-]\d)"
+DATES = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<year>[12](?<![\w-].)\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-])",  # 1786-11-09
+        r"(?P<year>[12](?<!\d.)\d{3}) ?[年년] ?(?:(?P<month>\d{1,2}) ?[月월] ?(?:(?P<day>\d{1,2}) ?[日号일])?)?",
+        rf"(?P<day>\d(?<![\w.,/-].)\d?){ORDINAL}\.?(?: of )?[ -]?\b{MONTH}(?:(?:,? |-| of ){YEAR})?",  # 9 November
+        rf"\b{MONTH}(?: (?:the )?(?P<day>\d\d?){ORDINAL}(?![\w:/%]|[.-]\d|,\d{{3}}(?!\d)))?(?:(?:,? ?| of ){YEAR})?",
+    )
+)
+VERBS = ("may", "march")  # "the best 4 may enter": without a year, these are months only when capitalised
+DATE_TOKEN = re.compile(r"(\d{4})?([a-z]+)(\d\d)?")
+
+
+def canonical_tokens(text: str) -> list[str]:
+    """Tokens that are equal for the same name, number or date however it is typed.
+
+    12,000 = 12000, 3.50 = 3.5, 9th = 9, 5% = 5 percent, U.S. = US, & = and, Einstein's = Einstein; a date is one token.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", DIGIT_GROUPING.sub("", text).translate(TYPOGRAPHY))
+    text = " ".join(text.split())
+    if DIGIT.search(text):
+        for form in DATES:
+            text = form.sub(date_token, text)
+    text = PER_CENT.sub(" percent ", text.casefold()).replace(" & ", " and ")
+    if "'" in text:
+        text = APOSTROPHE.sub("", POSSESSIVE.sub("", text))
+    if text.count(".") > 1:
+        text = INITIALS.sub(lambda match: match[0].replace(".", "").replace(" ", "") + " ", text)
+    pattern = ASCII_TOKEN if text.isascii() else UNICODE_TOKEN
+    return [number(token) if token[0] in NUMERIC else token for token in pattern.findall(text)]
+
+
+def number(token: str) -> str:
+    """A number without grouping, idle zeros and ordinal ending; any other token as it is."""
+    match = NUMBER.fullmatch(token)
+    if not match:
+        return token
+    fraction = (match[3] or "").rstrip("0")
+    return match[1] + (match[2].replace(",", "") or "0") + (f".{fraction}" if fraction else "")
+
+
+def date_token(match: re.Match[str]) -> str:
+    """`1786november09`, `1786november` or `november09`; what turns out to be no date stays as it is."""
+    year, month, day = (match[part] or "" for part in ("year", "month", "day"))
+    if year and not month:
+        return f" {year} "
+    which = int(month) if month.isdigit() else MONTH_NUMBERS[month[:3].lower()]
+    if (not year and (not day or month in VERBS)) or not 1 <= which <= 12 or not 1 <= int(day or 1) <= 31:
+        return match[0]
+    return f" {year}{MONTHS[which - 1]}{day and day.zfill(2)} "
+
+
+def date_parts(tokens: Sequence[str]) -> set[str]:
+    """What dates among canonical tokens also say: 9 November 1786 says 1786, November, November 1786, 9 November."""
+    parts: set[str] = set()
+    for token in tokens:
+        match = DATE_TOKEN.fullmatch(token)
+        if match and match[2] in MONTHS and match[0] != match[2]:
+            year, month, day = match.groups(default="")
+            parts |= {year, month, year + month, month + day}
+    return parts - {""}
+
+
+def contains_run(tokens: Sequence[str], run: Sequence[str]) -> bool:
+    """Whether `run` stands in `tokens`, whole tokens in a row. Nothing contains an empty run."""
+    return bool(run) and f" {' '.join(run)} " in f" {' '.join(tokens)} "
 
 
 # ── languages ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -174,6 +174,12 @@ class Failure(Record):
     error: str
 
 
+class Timing(Record):
+    """How long an answer took. Kept apart from answers, which must not depend on it."""
+
+    seconds: NonNegativeFloat
+
+
 class Entry(Record, Generic[T]):
     """The one envelope: who said what about which question."""
 
@@ -200,13 +206,14 @@ class Step(Record):
     """One recipe of the chain that made a benchmark."""
 
     recipe: str
+    input: str = ""  # fingerprint of the benchmark it was made from
     settings: Mapping[str, object] = {}
     checks: tuple[str, ...] = ()
     not_run: Mapping[str, str] = {}  # checks left out, and why
     draw: int = 0
     models: Mapping[str, str] = {}
     prompts: Mapping[str, str] = {}  # name → sha256
-    counts: Mapping[str, int] = {}  # planned, kept, rejected, failed
+    counts: Mapping[str, int] = {}  # planned = jobs with a question + exhausted + failed; drafted = kept + rejected
 
 
 class Manifest(Record):
@@ -238,7 +245,7 @@ class RunManifest(Record):
     format: int = 1
     ragstone: str
     benchmark: str  # fingerprint of its documents and questions
-    source: str  # where it was read from
+    source: str = ""  # where it was read from
     about: About = About()
     corpus: Literal["scoped", "pooled"] = "scoped"
     draw: int = 0
@@ -248,5 +255,4 @@ class RunManifest(Record):
     token_rule: str
     systems: Mapping[str, Mapping[str, object]] = {}  # name → every identity field
     metrics: Mapping[str, Mapping[str, object]] = {}
-    notes: tuple[str, ...] = ()
     sha256: Mapping[str, str] = {}

@@ -1,1 +1,1 @@
-"""Formats that benchmarks and corpora come in."""
+"""Sources: every format of benchmark or corpus that can be read. `ragstone.load` finds the right one."""

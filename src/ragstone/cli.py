@@ -1,0 +1,288 @@
+"""The command line: flags and one call for each command. Data goes to stdout, talk to stderr."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import orjson
+import typer
+
+from ragstone.errors import RagstoneError
+from ragstone.version import __version__
+
+app = typer.Typer(
+    name="ragstone",
+    help="Build RAG benchmarks that cannot be cheated, and run systems on them with honest statistics.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Source = Annotated[str, typer.Argument(help="a benchmark folder, a data set's file, a folder of texts, or `sample`")]
+Out = Annotated[Path | None, typer.Option(help="folder for the result; the same command goes on where it was stopped")]
+Format = Annotated[
+    str, typer.Option(help="format of the source, if it is not found by itself (`ragstone list sources`)")
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out and count records that cannot be used")]
+Sets = Annotated[
+    list[str] | None, typer.Option("--set", help="KEY=VALUE for the main component, NAME.KEY=VALUE for another")
+]
+Models = Annotated[list[str] | None, typer.Option("--model", help="SPEC of the reader, or ROLE=SPEC")]
+BaseUrl = Annotated[str | None, typer.Option(help="server of `openai:` models")]
+Concurrency = Annotated[int | None, typer.Option(min=1, help="calls under way at once")]
+Draw = Annotated[int, typer.Option(help="number that all randomness is drawn from")]
+Limit = Annotated[int | None, typer.Option(min=1, help="only the first N questions")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="try again what failed before")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
+MetricNames = Annotated[list[str] | None, typer.Option("--metric", help="metric, for instance recall@5; repeatable")]
+Corpus = Annotated[Literal["scoped", "pooled"], typer.Option(help="search each question's own documents, or all")]
+
+
+@app.command()
+def demo(out: Annotated[Path, typer.Option(help="folder for the run and its page")] = Path("demo")) -> None:
+    """Compare retrieval systems on the sample benchmark.
+
+    Example: ragstone demo --out demo
+    """
+    from ragstone.config import load_settings
+    from ragstone.evaluate import evaluate
+    from ragstone.report.page import write_page
+    from ragstone.terminal import shown, talk
+
+    metrics = ("recall@2", "recall@5", "all_recall@5", "ndcg@10")
+    chosen = load_settings()
+    run = evaluate(
+        "sample",
+        ("bm25", "dense", "hybrid"),
+        metrics,
+        out=out / "run",
+        corpus="pooled",
+        settings=chosen,
+        progress=shown,
+    )
+    typer.echo(run.table())
+    talk.print(f"page: {write_page([run], out / 'report.html')}")
+    talk.print(f"next: ragstone show {out / 'run'} q01   or   ragstone eval YOUR_FILE --system bm25 --metric recall@5")
+
+
+@app.command("build")
+def build_command(
+    recipe: Annotated[str, typer.Argument(help="recipe, see `ragstone list recipes`")],
+    source: Source,
+    out: Annotated[Path, typer.Option(help="folder for the benchmark; the same command goes on where it was stopped")],
+    check: Annotated[list[str] | None, typer.Option(help="check instead of the recipe's own; repeatable")] = None,
+    format: Format = "",
+    skip_bad: SkipBad = False,
+    sets: Sets = None,
+    draw: Draw = 0,
+    attempts: Annotated[int, typer.Option(min=1, help="how often a rejected question is made again")] = 3,
+    limit: Limit = None,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = None,
+    retry_failed: RetryFailed = False,
+    json: Json = False,
+) -> None:
+    """Make a benchmark from a source.
+
+    Example: ragstone build sample hotpot_dev.json --set n=50 --set by=type --out bench
+    """
+    from ragstone.build import build
+    from ragstone.kit import Check, Recipe
+    from ragstone.plugins import configure, find
+    from ragstone.terminal import shown
+
+    checks = check if check is not None else find(Recipe, recipe).checks
+    [made], wanted = configure({Recipe: [recipe], Check: checks}, sets or ())
+    benchmark = build(
+        made,
+        source,
+        out=out,
+        checks=wanted,
+        format=format,
+        skip_bad=skip_bad,
+        draw=draw,
+        attempts=attempts,
+        limit=limit,
+        settings=settings(model, base_url, concurrency),
+        retry_failed=retry_failed,
+        progress=shown,
+    )
+    counts = benchmark.steps[-1].counts
+    say(json, {"out": str(out), "counts": counts}, f"{out}: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
+
+
+@app.command("eval")
+def eval_command(
+    source: Source,
+    system: Annotated[list[str], typer.Option(help="system, see `ragstone list systems`; repeatable")],
+    metric: MetricNames = None,
+    out: Out = None,
+    corpus: Corpus = "scoped",
+    format: Format = "",
+    skip_bad: SkipBad = False,
+    sets: Sets = None,
+    draw: Draw = 0,
+    limit: Limit = None,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = None,
+    retry_failed: RetryFailed = False,
+    json: Json = False,
+) -> None:
+    """Run systems on a benchmark and score their answers.
+
+    Example: ragstone eval sample --system bm25 --system dense --metric recall@5 --corpus pooled --out run
+    """
+    from ragstone.evaluate import evaluate
+    from ragstone.kit import Metric, System
+    from ragstone.plugins import configure
+    from ragstone.report.table import as_json
+    from ragstone.terminal import shown
+
+    systems, metrics = configure({System: system, Metric: metric or ()}, sets or ())
+    run = evaluate(
+        source,
+        systems,
+        metrics or None,
+        out=out,
+        corpus=corpus,
+        format=format,
+        skip_bad=skip_bad,
+        draw=draw,
+        limit=limit,
+        settings=settings(model, base_url, concurrency),
+        retry_failed=retry_failed,
+        progress=shown,
+    )
+    say(json, as_json(run.rows), run.table())
+
+
+@app.command("score")
+def score_command(
+    run: Annotated[Path, typer.Argument(help="folder of a finished run")],
+    metric: MetricNames = None,
+    sets: Sets = None,
+    model: Models = None,
+    json: Json = False,
+) -> None:
+    """Score a finished run by more metrics; no system is asked again.
+
+    Example: ragstone score run --metric ndcg@10 --metric all_recall@5
+    """
+    from ragstone.evaluate import rescore
+    from ragstone.kit import Metric
+    from ragstone.plugins import configure
+    from ragstone.report.table import as_json
+
+    [metrics] = configure({Metric: metric or ()}, sets or ())
+    scored = rescore(run, metrics, settings=settings(model))
+    say(json, as_json(scored.rows), scored.table())
+
+
+@app.command("report")
+def report_command(
+    runs: Annotated[list[Path], typer.Argument(help="folders of finished runs")],
+    out: Annotated[Path, typer.Option(help="file to write: .html or .md")] = Path("report.html"),
+) -> None:
+    """Write the results of runs as one page.
+
+    Example: ragstone report run --out report.html
+    """
+    from ragstone.evaluate import load_run
+    from ragstone.report.page import write_page
+
+    typer.echo(write_page([load_run(run) for run in runs], out))
+
+
+@app.command("show")
+def show_command(
+    folder: Annotated[str, typer.Argument(help="a benchmark, any source, or a run")],
+    question: Annotated[str, typer.Argument(help="id of a question; without one, an overview")] = "",
+    format: Format = "",
+    json: Json = False,
+) -> None:
+    """Show a question with its evidence, or an answer with its scores.
+
+    Example: ragstone show sample q01
+    """
+    from ragstone.report.show import shown_item
+
+    record, text = shown_item(folder, question, format)
+    say(json, record, text)
+
+
+@app.command("validate")
+def validate_command(
+    source: Source,
+    format: Format = "",
+    json: Json = False,
+) -> None:
+    """Check that a source loads and that every pointer in it leads somewhere.
+
+    Example: ragstone validate sample
+    """
+    from ragstone.load import inspect
+
+    counts, found = inspect(source, format=format)
+    lines = [*found[:20], *([f"and {len(found) - 20} more"] if len(found) > 20 else [])]
+    counted = ", ".join(f"{number} {what}" for what, number in counts.items())
+    say(json, {"counts": counts, "problems": found}, "\n".join([f"{source}: {counted}, {len(found)} problems", *lines]))
+    if found:
+        raise typer.Exit(2)
+
+
+@app.command("list")
+def list_command(
+    kind: Annotated[str, typer.Argument(help="sources, recipes, checks, systems or metrics; without one, all")] = "",
+    json: Json = False,
+) -> None:
+    """List the components with what they do and their fields.
+
+    Example: ragstone list metrics
+    """
+    from ragstone.report.catalogue import catalogue, catalogue_text
+
+    found = catalogue(kind)
+    say(json, found, catalogue_text(found))
+
+
+def settings(model: Sequence[str] | None = None, base_url: str | None = None, concurrency: int | None = None) -> Any:
+    from ragstone.config import load_settings, model_flags
+
+    return load_settings(models=model_flags(model or ()), base_url=base_url, concurrency=concurrency)
+
+
+def say(as_json: bool, record: Any, text: object) -> None:
+    """The result on stdout, for machines or for people."""
+    typer.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode() if as_json else str(text))
+
+
+def version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragstone {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="print it")] = False,
+) -> None:
+    """What holds for all commands."""
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 a bug, 2 something the user can fix, 130 interrupted."""
+    try:
+        app()
+    except RagstoneError as error:
+        typer.echo(f"ragstone: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("ragstone: interrupted; the same command goes on from here", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

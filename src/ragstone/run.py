@@ -1,0 +1,76 @@
+"""The run driver: gives a system its queries and keeps what comes back, answer or failure."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from ragstone.kit import Kit, System
+from ragstone.parallel import Done, each
+from ragstone.progress import Progress, silent
+from ragstone.store import Journal
+from ragstone.types import Answer, Benchmark, Query, Question
+
+Corpus = Literal["scoped", "pooled"]
+"""`scoped` keeps each question to its scope, `pooled` lets it search everything; what is hidden stays hidden."""
+
+
+def answer_all(
+    benchmark: Benchmark,
+    system: System,
+    kit: Kit,
+    journal: Journal,
+    *,
+    corpus: Corpus = "scoped",
+    concurrency: int = 8,
+    retry_failed: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Done[Answer]]:
+    """What the system does with every question, by question id; what the journal holds is not asked again."""
+    name = repr(system)
+    everything = [document.id for document in benchmark.documents]
+
+    def prepare() -> Callable[[Question], Answer]:
+        answer = system.open(benchmark.documents, kit)
+        return lambda question: answer(query(question, system, corpus, everything))
+
+    with progress(name, len(benchmark.questions)) as tick:
+        done = each(
+            {item_id(name, question.id): question for question in benchmark.questions},
+            prepare,
+            Answer,
+            stage=name,
+            journal=journal,
+            concurrency=concurrency,
+            retry_failed=retry_failed,
+            tick=tick,
+        )
+    return dict(zip((question.id for question in benchmark.questions), done.values(), strict=True))
+
+
+def item_id(system: str, question_id: str) -> str:
+    return f"{system}: {question_id}"
+
+
+def query(question: Question, system: System, corpus: Corpus, everything: Sequence[str]) -> Query:
+    """What the system may see of a question. The gold is looked at here and not passed on."""
+    return Query(
+        id=question.id,
+        text=question.text,
+        choices=question.choices,
+        scope=visible(question, system, corpus, everything),
+    )
+
+
+def visible(question: Question, system: System, corpus: Corpus, everything: Sequence[str]) -> tuple[str, ...] | None:
+    """The documents that a system may use for a question; None: all of them."""
+    if system.sees == "nothing":
+        return ()
+    if system.sees == "evidence":
+        ids: Sequence[str] = list(dict.fromkeys(group[0].document_id for group in question.evidence if group))
+    elif corpus == "scoped" and question.scope:
+        ids = question.scope
+    elif question.hidden:
+        ids = everything
+    else:
+        return None
+    hidden = set(question.hidden)
+    return tuple(id for id in ids if id not in hidden)

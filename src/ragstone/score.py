@@ -1,0 +1,107 @@
+"""The score driver: every metric on every answer, without inference. Wrong, declined and failed are kept apart."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ragstone.errors import DataError, ModelError
+from ragstone.kit import Kit, Metric
+from ragstone.stats import wilson
+from ragstone.types import Answer, Entry, Failure, Question, Score
+
+
+class Scored(NamedTuple):
+    scores: tuple[Entry[Score], ...]
+    failures: tuple[Entry[Failure], ...]
+
+
+class Row(NamedTuple):
+    """One system by one metric: the mean and its interval over `n` scored questions, and what was not scored."""
+
+    system: str
+    metric: str
+    value: float | None  # None: nothing could be scored
+    low: float | None
+    high: float | None
+    n: int
+    failed: int
+    declined: int
+
+
+def score_all(
+    questions: Sequence[Question], answers: Sequence[Entry[Answer]], metrics: Sequence[Metric], kit: Kit
+) -> Scored:
+    by_id = {question.id: question for question in questions}
+    results = [
+        (entry, metric, score_one(by_id[entry.question_id], entry, metric, kit))
+        for metric in metrics
+        for entry in answers
+    ]
+    scores, failures = [], []
+    for entry, metric, result in results:
+        envelope = {"question_id": entry.question_id, "by": repr(metric), "of": entry.by}
+        if isinstance(result, Failure):
+            failures.append(Entry[Failure](**envelope, value=result))
+        elif result is not None:
+            scores.append(Entry[Score](**envelope, value=result))
+    return Scored(tuple(scores), tuple(failures))
+
+
+def score_one(question: Question, entry: Entry[Answer], metric: Metric, kit: Kit) -> Score | Failure | None:
+    try:
+        return metric.score(question, entry.value, kit)
+    except (DataError, ModelError) as error:
+        return Failure(item_id=question.id, stage=repr(metric), error=str(error))
+
+
+def summarise(
+    systems: Iterable[str],
+    metrics: Iterable[str],
+    answers: Sequence[Entry[Answer]],
+    failures: Sequence[Entry[Failure]],
+    scores: Sequence[Entry[Score]],
+) -> list[Row]:
+    values: dict[tuple[str, str], list[float]] = {}
+    for score in scores:
+        values.setdefault((score.of, score.by), []).append(score.value.value)
+    declined = Counter(answer.by for answer in answers if answer.value.declined)
+    failed = Counter((failure.of or failure.by, failure.by if failure.of else "") for failure in failures)
+    rows = []
+    for system in systems:
+        for metric in metrics:
+            mean = wilson(values.get((system, metric), []))
+            lost = failed[system, ""] + failed[system, metric]
+            value, low, high, n = mean or (None, None, None, 0)
+            rows.append(Row(system, metric, value, low, high, n, lost, declined[system]))
+    return rows
+
+
+CHANCE = {"yes_no": 0.5, "option": 0.5}
+
+
+def chance(question: Question) -> float:
+    """How often a blind guess among the possible answers is right; 0 where they cannot be listed."""
+    if question.choices:
+        return 1 / len(question.choices)
+    return CHANCE.get(str(question.labels.get("answer_kind", "")), 0.0)
+
+
+def chance_note(questions: Sequence[Question]) -> list[str]:
+    guesses = [chance(question) for question in questions]
+    closed = sum(guess > 0 for guess in guesses)
+    if not closed:
+        return []
+    mean = sum(guesses) / len(guesses)
+    return [f"{closed} of {len(guesses)} questions have closed answers: blind guessing alone gets {mean:.3f} right"]
+
+
+def unscored_notes(rows: Sequence[Row]) -> list[str]:
+    empty: dict[str, list[str]] = {}
+    for row in rows:
+        if row.n == 0:
+            empty.setdefault(row.metric, []).append(row.system)
+    return [
+        f"{metric} has nothing to score for {', '.join(systems)}: it applies to no question, or no answer was told "
+        "(answers need a reader: --model)"
+        for metric, systems in empty.items()
+    ]

@@ -1,0 +1,23 @@
+"""The model alone: what it scores is how much of the benchmark it knows by heart."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ragstone.kit import Answerer, Kit, System
+from ragstone.systems.context import need_reader
+from ragstone.types import Answer, Document, Query
+
+
+class ClosedBook(System):
+    """Answers without documents; its score is the leakage error."""
+
+    sees: ClassVar = "nothing"
+    needs: ClassVar = ("reader",)
+
+    def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+        reader = need_reader(kit, self.name)
+
+        def answer(query: Query) -> Answer:
+            return reader.read(query, ())
+
+        return answer

@@ -1,0 +1,65 @@
+"""What a reader gets to see: passages in order, within a budget of tokens. What did not fit is counted."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ragstone.errors import ConfigError
+from ragstone.kit import Kit, Reader
+from ragstone.text import count_tokens
+from ragstone.types import Answer, Document, Passage, Query
+
+
+class Context(NamedTuple):
+    """The texts for the reader, and how many tokens were left out."""
+
+    texts: Sequence[str]
+    truncated: int = 0
+
+
+def whole(document: Document) -> str:
+    """A document as a reader sees it."""
+    return f"{document.title}\n{document.text}" if document.title else document.text
+
+
+def first_that_fit(texts: Sequence[str], budget: int | None) -> Context:
+    """Whole texts in their order until the budget is full; a first text that is too long by itself is cut."""
+    if budget is None or not texts:
+        return Context(texts)
+    sizes = [count_tokens(text) for text in texts]
+    if sizes[0] > budget:
+        return Context([cut_middle(texts[0], budget)], sum(sizes) - budget)
+    kept, used = 0, 0
+    while kept < len(texts) and used + sizes[kept] <= budget:
+        used += sizes[kept]
+        kept += 1
+    return Context(texts[:kept], sum(sizes) - used)
+
+
+def without_middle(texts: Sequence[str], budget: int | None) -> Context:
+    """All texts as one; if that is too long, its middle is left out, as long-context evaluations do."""
+    whole = "\n\n".join(texts)
+    size = count_tokens(whole)
+    if budget is None or size <= budget:
+        return Context([whole] if texts else [])
+    return Context([cut_middle(whole, budget)], size - budget)
+
+
+def cut_middle(text: str, budget: int) -> str:
+    """The first and the last half of the budget, with a mark between them."""
+    share = budget / count_tokens(text)
+    half = int(len(text) * share / 2)
+    return f"{text[:half]}\n[…]\n{text[len(text) - half :]}"
+
+
+def read(query: Query, context: Context, retrieved: tuple[Passage, ...] | None, kit: Kit) -> Answer:
+    """The reader's answer to the query; without a reader, only what was retrieved."""
+    answer = kit.reader.read(query, context.texts) if kit.reader else Answer()
+    tokens = sum(count_tokens(text) for text in context.texts)
+    usage = answer.usage.model_copy(update={"context_tokens": tokens, "truncated_tokens": context.truncated})
+    return answer.model_copy(update={"retrieved": retrieved, "usage": usage})
+
+
+def need_reader(kit: Kit, name: str) -> Reader:
+    if kit.reader is None:
+        raise ConfigError(f"{name} needs a model that answers; set one with --model scripted:FILE")
+    return kit.reader

@@ -1,0 +1,45 @@
+"""Progress for people: on stderr, so that data on stdout stays clean."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from ragstone.parallel import Done
+from ragstone.progress import Tick
+from ragstone.types import Failure
+
+talk = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Rate(ProgressColumn):
+    """Items a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "–/s")
+
+
+@contextmanager
+def shown(stage: str, total: int) -> Iterator[Tick]:
+    """A bar with counts, rate and time left on a terminal; elsewhere one line when the stage is done."""
+    started, failed, finished = time.perf_counter(), 0, 0
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with Progress(*columns, TextColumn("{task.fields[failed]}"), console=talk, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(stage, total=total, failed="")
+
+        def tick(item: Done[Any]) -> None:
+            nonlocal failed, finished
+            finished += 1
+            failed += isinstance(item.value, Failure)
+            bar.update(task, advance=1, failed=f"[red]{failed} failed" if failed else "")
+
+        yield tick
+    if not sys.stderr.isatty():
+        took = time.perf_counter() - started
+        talk.print(f"{stage}: {finished} of {total} in {took:.1f} s, {failed} failed")

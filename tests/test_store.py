@@ -1,0 +1,169 @@
+"""The folder format: whole files or none, hashes that notice, journals that survive."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import ragstone
+from ragstone.errors import ConfigError, DataError
+from ragstone.store import Journal, claim, fingerprint, load_benchmark, problems, save_benchmark, write_bytes
+from ragstone.types import Answer, Benchmark, Document, Evidence, Passage, Question, Score, Step
+
+
+def test_a_saved_benchmark_comes_back_as_it_was(rivers: Benchmark, tmp_path: Path) -> None:
+    save_benchmark(rivers, tmp_path / "bench")
+    assert load_benchmark(tmp_path / "bench") == rivers
+
+
+def test_saving_twice_gives_the_same_bytes(rivers: Benchmark, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        save_benchmark(rivers, tmp_path / name)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_a_changed_data_file_is_noticed(rivers: Benchmark, tmp_path: Path) -> None:
+    save_benchmark(rivers, tmp_path)
+    with (tmp_path / "questions.jsonl").open("a") as file:
+        file.write("\n")
+    with pytest.raises(DataError, match=r"questions.jsonl was changed"):
+        load_benchmark(tmp_path)
+
+
+def test_a_folder_without_a_manifest_is_not_complete(rivers: Benchmark, tmp_path: Path) -> None:
+    save_benchmark(rivers, tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(DataError, match="not complete"):
+        load_benchmark(tmp_path)
+
+
+def test_a_bad_record_is_named_by_file_line_and_field(rivers: Benchmark, tmp_path: Path) -> None:
+    save_benchmark(rivers, tmp_path)
+    path = tmp_path / "questions.jsonl"
+    first, *rest = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([first, '{"id": "q", "text": 7}', *rest]), "utf-8")
+    manifest = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
+    manifest["sha256"] = {}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(DataError, match=r"questions.jsonl, line 2: text: input should be a valid string"):
+        load_benchmark(tmp_path)
+
+
+def test_the_canary_stands_in_manifest_and_card_and_changes_with_the_data(rivers: Benchmark, tmp_path: Path) -> None:
+    save_benchmark(rivers, tmp_path / "a")
+    save_benchmark(rivers.model_copy(update={"questions": rivers.questions[:1]}), tmp_path / "b")
+    canaries = [json.loads((tmp_path / name / "manifest.json").read_bytes())["canary"] for name in "ab"]
+    assert canaries[0] != canaries[1]
+    assert canaries[0] in (tmp_path / "a" / "README.md").read_text("utf-8")
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    write_bytes(path, b"old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ConfigError, match="no space left on device; choose another place or make room"):
+        write_bytes(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"evidence": ((Evidence(document_id="thames"),),)}, "evidence points to document 'thames'"),
+        ({"evidence": ((Evidence(document_id="nile", quote="wrong", start=0, end=5),),)}, "evidence is not at 0–5"),
+        ({"scope": ("thames",)}, "scope names document 'thames'"),
+        ({"hidden": ("thames",)}, "hidden names document 'thames'"),
+        ({"answers": (("",),)}, "an answer is empty"),
+        ({"text": " "}, "its text is empty"),
+        ({"answers": (), "evidence": ()}, "neither an answer nor evidence"),
+    ],
+)
+def test_a_pointer_to_nowhere_is_a_problem(rivers: Benchmark, change: dict[str, object], problem: str) -> None:
+    broken = rivers.questions[0].model_copy(update=change)
+    [found] = problems(rivers.model_copy(update={"questions": (broken, *rivers.questions[1:])}))
+    assert problem in found
+
+
+def test_ids_that_appear_twice_are_problems(rivers: Benchmark) -> None:
+    twice = rivers.model_copy(
+        update={
+            "documents": rivers.documents + rivers.documents[:1],
+            "questions": rivers.questions + rivers.questions[:1],
+        }
+    )
+    assert list(problems(twice)) == ["document 'nile' appears twice", "question 'q-nile' appears twice"]
+
+
+def test_not_a_number_cannot_be_written() -> None:
+    with pytest.raises(ValidationError):
+        Score(value=float("nan"))
+    with pytest.raises(ValidationError):
+        Passage(document_id="d", score=float("inf"))
+
+
+def test_records_refuse_fields_that_they_do_not_have_and_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Answer(text="x", retreived=())  # type: ignore[call-arg]
+    question = Question(id="q", text="?")
+    with pytest.raises(ValidationError):
+        question.text = "!"  # type: ignore[misc]
+
+
+def test_the_fingerprint_depends_on_data_and_not_on_where_it_came_from(rivers: Benchmark) -> None:
+    moved = rivers.model_copy(update={"about": ragstone.load("sample").about})
+    longer = Document(id="new", text="more")
+    assert fingerprint(moved) == fingerprint(rivers)
+    assert fingerprint(rivers.model_copy(update={"documents": (*rivers.documents, longer)})) != fingerprint(rivers)
+
+
+# ── journals and folders ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_journal_drops_a_torn_last_line_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.add("a", {"value": 1})
+    with path.open("ab") as file:
+        file.write(b'{"id": "b", "val')
+    with Journal(path) as journal:
+        assert "a" in journal
+        assert "b" not in journal
+        journal.add("c", {"value": 3})
+    assert [json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()] == ["a", "c"]
+
+
+def test_two_commands_cannot_work_in_one_folder(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j"), pytest.raises(ConfigError, match="another command is working in"):
+        Journal(tmp_path / "j")
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("do not lose me")
+    with pytest.raises(ConfigError, match="is not empty"):
+        claim(tmp_path, Step(recipe="r"))
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+def test_unfinished_work_with_other_settings_is_not_mixed_in(tmp_path: Path) -> None:
+    with claim(tmp_path / "out", Step(recipe="one")):
+        pass
+    with pytest.raises(ConfigError, match="unfinished work with other settings"):
+        claim(tmp_path / "out", Step(recipe="two"))
+
+
+def test_files_that_a_kill_left_half_written_are_cleared_away(tmp_path: Path) -> None:
+    with claim(tmp_path / "out", Step(recipe="one")):
+        pass
+    (tmp_path / "out" / ".partial-x").write_text("half")
+    with claim(tmp_path / "out", Step(recipe="one")):
+        assert [path.name[:8] for path in (tmp_path / "out").iterdir()] == ["journal-"]
