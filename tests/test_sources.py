@@ -91,8 +91,8 @@ def test_the_column_form_of_data_set_hubs_gives_the_same_questions(tmp_path: Pat
     columns = {
         "supporting_facts": {"title": ["Ann Low", "The Reeds"], "sent_id": [1, 0]},
         "context": {
-            "title": [title for title, _ in HOTPOT["context"]],  # type: ignore[str-unpack]
-            "sentences": [sentences for _, sentences in HOTPOT["context"]],  # type: ignore[str-unpack]
+            "title": [title for title, _ in HOTPOT["context"]],
+            "sentences": [sentences for _, sentences in HOTPOT["context"]],
         },
     }
     official = load(saved(tmp_path / "official.json", [HOTPOT]))

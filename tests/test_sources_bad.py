@@ -37,17 +37,17 @@ def hotpot(**changes: Any) -> str:
         (hotpot(question=None), "question: input should be a valid string"),
         (hotpot(answer="  "), "answer: string should have at least 1 character"),
         (hotpot(context=[["Ann"]]), "context.0.1: field required"),
-        (hotpot(context="[[1"), "context: expecting"),
+        (hotpot(context="[[1"), "context: Expecting"),
         (hotpot(supporting_facts=[["Bob", 0]]), "its supporting fact names 'Bob', which is none of its paragraphs"),
         ('"text"', "is not a JSON object"),
-        (hotpot(answer="half \ud800 a character"), "not UTF-8"),
+        (hotpot(answer="half \ud800 a character"), "has half a character"),
     ],
 )
 def test_a_bad_record_of_an_array_is_named_with_its_number_and_line(tmp_path: Path, element: str, problem: str) -> None:
     path = array(tmp_path / "h.json", hotpot(), element, hotpot(_id="h3"))
     with pytest.raises(DataError) as caught:
         load(path)
-    assert f"h.json, record 2 (line 2): {problem}" in str(caught.value).replace("Expecting", "expecting")
+    assert f"h.json, record 2 (line 2): {problem}" in str(caught.value)
     assert "--skip-bad" in str(caught.value)
     benchmark = load(path, skip_bad=True)
     assert [question.id for question in benchmark.questions] == ["h1", "h3"]
@@ -76,7 +76,7 @@ def test_a_broken_array_is_an_error_that_says_where_reading_stopped(tmp_path: Pa
     ("line", "problem"),
     [
         (b'{"id": ', "broken JSON"),
-        (b'{"id": 1} {"id": 2}', "broken JSON (a second value at character 10)"),
+        (b'{"id": 1} {"id": 2}', "broken JSON (extra data at character 11)"),
         (b'{"id": "caf\xe9"}', "not UTF-8"),
         (b'{"id": "q", "fact1": "a"}', "question: field required"),
     ],
@@ -114,7 +114,7 @@ def test_judgements_of_unknown_documents_and_queries_are_bad(tmp_path: Path) -> 
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "text": "t"}\n')
     (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "t"}\n')
     (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\nq\tx\t1\nx\td\t1\nq\td\n")
-    with pytest.raises(DataError, match="line 3: document 'x' is not in corpus.jsonl"):
+    with pytest.raises(DataError, match=r"line 3: document 'x' is not in corpus.jsonl"):
         load(tmp_path)
     benchmark = load(tmp_path, skip_bad=True)
     assert len(benchmark.questions[0].evidence) == 1

@@ -199,6 +199,7 @@ def open_locked(path: Path) -> BinaryIO:
         if sys.platform != "win32":  # there, two commands on one folder are not kept apart
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
+        file.close()
         raise ConfigError(
             f"another command is working in {path.parent}; wait for it or choose another --out"
         ) from error

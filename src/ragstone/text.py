@@ -62,7 +62,8 @@ def content_id(title: str, text: str) -> str:
 
 ARTICLES = frozenset({"a", "an", "the"})
 CONTROLS = "".join(map(chr, (*range(9), *range(14, 28), 127)))  # those that are not white space
-ASCII_PLAIN = str.maketrans(string.ascii_uppercase, string.ascii_lowercase, string.punctuation + CONTROLS)
+LOWER = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
+ASCII_DROPPED = (string.punctuation + CONTROLS).encode()
 
 
 class Plain(dict[int, str | None]):
@@ -87,7 +88,7 @@ def normalised_tokens(text: str) -> list[str]:
     not spaced. A text of which nothing would be left ("The The", "+") keeps its words, so it equals only itself.
     """
     if text.isascii():
-        words = text.translate(ASCII_PLAIN).split()
+        words = text.encode().translate(LOWER, ASCII_DROPPED).decode().split()  # bytes: twice as fast as characters
     else:
         # What is removed may have stood between a letter and its accent, so they are composed again.
         words = unicodedata.normalize("NFKC", fold(text).translate(UNICODE_PLAIN)).split()
@@ -107,9 +108,10 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 TYPOGRAPHY = str.maketrans(APOSTROPHES + DASHES, "'" * len(APOSTROPHES) + "-" * len(DASHES), INVISIBLE)
 DIGIT_GROUPING = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f](?=\\d{3}(?!\\d))")  # the narrow space of 12 000
 DIGIT = re.compile(r"\d")
-PER_CENT = re.compile(r"%|\bper cent\b")
+PER_CENT = re.compile(r"\bper cent\b")
 POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
 APOSTROPHE = re.compile(r"'(?!\d)|(?<!\d)'")  # that of 5'10 parts two numbers
+SECOND_INITIAL = re.compile(r"\. ?[^\W\d_]\.")
 INITIALS = re.compile(r"\b(?:[^\W\d_]\. ?){2,}")
 
 COMBINING = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
@@ -162,10 +164,12 @@ def canonical_tokens(text: str) -> list[str]:
     if DIGIT.search(text):
         for form in DATES:
             text = form.sub(date_token, text)
-    text = PER_CENT.sub(" percent ", text.casefold()).replace(" & ", " and ")
+    text = text.casefold().replace("%", " percent ").replace(" & ", " and ")
+    if "per cent" in text:
+        text = PER_CENT.sub("percent", text)
     if "'" in text:
         text = APOSTROPHE.sub("", POSSESSIVE.sub("", text))
-    if text.count(".") > 1:
+    if SECOND_INITIAL.search(text):
         text = INITIALS.sub(lambda match: match[0].replace(".", "").replace(" ", "") + " ", text)
     pattern = ASCII_TOKEN if text.isascii() else UNICODE_TOKEN
     return [number(token) if token[0] in NUMERIC else token for token in pattern.findall(text)]

@@ -131,12 +131,14 @@ class RougeL(TextMetric):
         return Score(value=max((measure(text, gold) for gold in references(question, text)), default=0.0))
 
 
-TO_SPACES = str.maketrans({code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)})
+WORDS_ONLY = bytes(ord(chr(code).lower()) if chr(code).isascii() and chr(code).isalnum() else 32 for code in range(256))
 
 
 def rouge_tokens(text: str) -> list[str]:
     """The tokens of `rouge_score`; it knows ASCII alone, so beyond that Unicode words and unspaced characters."""
-    return text.translate(TO_SPACES).split() if text.isascii() else tokens(text.replace("_", " "))
+    if text.isascii():
+        return text.encode().translate(WORDS_ONLY).decode().split()
+    return tokens(text.replace("_", " "))
 
 
 def rouge_l(text: str, gold: str) -> float:

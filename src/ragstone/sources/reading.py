@@ -79,38 +79,42 @@ def problem(error: ValidationError) -> str:
 
 
 def values(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
-    return array(path, bad) if head(path).lstrip().startswith(b"[") else lines(path, bad)
+    """The JSON values of a file, with their places."""
+    elements = array(path, bad) if head(path).lstrip().startswith(b"[") else lines(path, bad)
+    for where, value, raw in elements:
+        if SURROGATE.search(raw) and not writable(value):
+            bad(where, "has half a character (a lone surrogate)")
+        else:
+            yield where, value
 
 
-def lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
-    """The values of a JSON-lines file."""
+def lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any, str]]:
+    """The values of a JSON-lines file, with their place and text."""
     for number, line in enumerate(io.BytesIO(read_bytes(path)), 1):
         where = f"{path}, line {number}"
         try:
             content = line.decode("utf-8-sig").strip()
-            value, end = parsed(content, 0) if content else (None, 0)
-            if end < len(content):
-                raise ValueError(f"a second value at character {end + 1}")
+            value = json.loads(content) if content else None
         except (ValueError, RecursionError) as error:
             bad(where, broken(error))
         else:
             if content:
-                yield where, value
+                yield where, value, content
 
 
-def array(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
-    """The elements of a JSON array, one by one, so that a broken one can be named."""
+def array(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any, str]]:
+    """The elements of a JSON array, one by one so that a broken one can be named, with their place and text."""
     content = decoded(path)
     position, counted, line, number = after_space(content, content.index("[") + 1), 0, 1, 0
     while not content.startswith("]", position):
         line, counted, number = line + content.count("\n", counted, position), position, number + 1
         where = f"{path}, record {number} (line {line})"
         try:
-            value, end = parsed(content, position)
+            value, end = DECODER.raw_decode(content, position)
         except (ValueError, RecursionError) as error:
             bad(where, f"{broken(error)}, so neither it nor anything after it can be read")
             return
-        yield where, value
+        yield where, value, content[position:end]
         position = after_space(content, end)
         if content.startswith(",", position):
             position = after_space(content, position + 1)
@@ -121,12 +125,12 @@ def array(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
         bad(f"{path}, after record {number}", "there is more after the closing bracket")
 
 
-def parsed(content: str, position: int) -> tuple[Any, int]:
-    """The JSON value at a position and where it ends; half a character (a lone surrogate) counts as broken."""
-    value, end = DECODER.raw_decode(content, position)
-    if SURROGATE.search(content, position, end):
+def writable(value: Any) -> bool:
+    try:
         json.dumps(value, ensure_ascii=False).encode()
-    return value, end
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def broken(error: Exception) -> str:

@@ -1,11 +1,12 @@
 """What a reader gets to see: passages in order, within a budget of tokens. What did not fit is counted."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ragstone.errors import ConfigError
 from ragstone.kit import Kit, Reader
-from ragstone.text import count_tokens
+from ragstone.text import TOKEN, UNSPACED_CHARACTER, count_tokens
 from ragstone.types import Answer, Document, Passage, Query
 
 
@@ -45,10 +46,23 @@ def without_middle(texts: Sequence[str], budget: int | None) -> Context:
 
 
 def cut_middle(text: str, budget: int) -> str:
-    """The first and the last half of the budget, with a mark between them."""
-    share = budget / count_tokens(text)
-    half = int(len(text) * share / 2)
-    return f"{text[:half]}\n[…]\n{text[len(text) - half :]}"
+    """The first and the last half of the budget, whole words, with a mark between them."""
+    words = list(TOKEN.finditer(text))
+    head = words_within(words, budget / 2)
+    tail = words_within(reversed(words), budget / 2)
+    start = words[-tail].start() if tail else len(text)
+    return f"{text[: words[head - 1].end() if head else 0]}\n[…]\n{text[start:]}"
+
+
+def words_within(words: Iterable[re.Match[str]], budget: float) -> int:
+    """How many of the words fit the budget, counted as `count_tokens` does."""
+    used, fitting = 0.0, 0
+    for word in words:
+        used += 1 if UNSPACED_CHARACTER.match(word[0]) else 1.3
+        if used > budget:
+            break
+        fitting += 1
+    return fitting
 
 
 def read(query: Query, context: Context, retrieved: tuple[Passage, ...] | None, kit: Kit) -> Answer:
