@@ -4,7 +4,7 @@ import math
 import os
 import resource
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -165,7 +165,7 @@ def test_chinese_is_found_by_pairs_of_characters() -> None:
     index = Bm25Index(
         pieces("红狐在夜里捕捉老鼠。", "灰狼成群地捕猎鹿。", "小提琴有四根弦和一把弓。", "狐和狼都是犬科动物。")
     )
-    assert ids(index.search("小提琴有几根弦？", 2)) == ["d2", "d0"][:1]
+    assert ids(index.search("小提琴有几根弦？", 5)) == ["d2"]
     assert ids(index.search("哪种动物捕捉老鼠？", 1)) == ["d0"]
 
 
@@ -209,7 +209,7 @@ def test_a_scope_leaves_scores_and_order_as_they_are(documents: set[int], k: int
 class Given:
     """An embedder whose vectors are known beforehand; counts the texts that it was asked for."""
 
-    def __init__(self, vectors: dict[str, Sequence[float]], name: str = "given") -> None:
+    def __init__(self, vectors: Mapping[str, Sequence[float]], name: str = "given") -> None:
         self.vectors = vectors
         self.name = name
         self.languages: tuple[str, ...] = ()
@@ -236,8 +236,8 @@ def test_a_dense_score_is_the_cosine() -> None:
 
 
 def test_equal_cosines_come_in_the_order_of_the_chunks() -> None:
-    vectors: dict[str, Sequence[float]] = {f"{row}": (1, 2, 3) for row in range(500)}
-    index = DenseIndex(pieces(*vectors), Given({**vectors, "query": (1, 1, 1)}))
+    vectors = {f"{row}": (1.0, 2.0, 3.0) for row in range(500)}
+    index = DenseIndex(pieces(*vectors), Given({**vectors, "query": (1.0, 1.0, 1.0)}))
     assert [hit.row for hit in index.search("query", 7)] == list(range(7))
 
 
@@ -372,13 +372,12 @@ def only_index(cache: Path) -> Path:
 
 
 def test_a_kept_bm25_index_gives_identical_hits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fresh = Bm25Index(CORPUS).search("wolf bear", 20)
-    assert Bm25Index(CORPUS, cache=tmp_path).search("wolf bear", 20) == fresh
+    fresh = Bm25Index(CORPUS).search("wolf bear", 60)
+    assert Bm25Index(CORPUS, cache=tmp_path).search("wolf bear", 60) == fresh
     monkeypatch.setattr("ragstone.retrieval.bm25.weigh", lambda *_: pytest.fail("it was made again"))
-    assert Bm25Index(CORPUS, cache=tmp_path).search("wolf bear", 20) == fresh
-    assert Bm25Index(CORPUS, cache=tmp_path).search("wolf bear", 20, ["d7"]) == [
-        hit for hit in fresh if hit.chunk.document_id == "d7"
-    ]
+    again = Bm25Index(CORPUS, cache=tmp_path)
+    assert again.search("wolf bear", 60) == fresh
+    assert again.search("wolf bear", 60, ["d7"]) == [hit for hit in fresh if hit.chunk.document_id == "d7"]
 
 
 def test_a_kept_dense_index_gives_identical_hits_and_embeds_only_the_query(tmp_path: Path) -> None:
@@ -460,7 +459,7 @@ def test_a_file_in_place_of_the_cache_folder_is_an_error_that_names_it(tmp_path:
 
 def test_a_full_disk_is_an_error_that_names_the_place_and_leaves_nothing(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    vectors: dict[str, Sequence[float]] = {f"{row}": (1, 2, 3, 4) for row in range(1000)}
+    vectors = {f"{row}": (1, 2, 3, 4) for row in range(1000)}
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
         with pytest.raises(ConfigError, match=f"cannot write {tmp_path}/indexes/dense-.*: file too large; choose"):

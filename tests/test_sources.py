@@ -269,6 +269,13 @@ def test_a_null_query_is_unanswerable_and_has_no_answer(tmp_path: Path) -> None:
     assert quotes(benchmark) == [["The firm's merger was agreed"]]
 
 
+def test_a_fact_among_letters_that_unicode_composes_has_the_whole_document_as_evidence(tmp_path: Path) -> None:
+    saved(tmp_path / "MultiHopRAG.json", QUERIES[:1])
+    text = "\u1112\u1161\u11ab: the firm's merger was agreed."
+    saved_lines(tmp_path / "corpus_chunks.jsonl", [{"id": "c0", "text": text}])
+    assert load(tmp_path).questions[0].evidence == ((Evidence(document_id="c0"),),)
+
+
 # ── HawkBench ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

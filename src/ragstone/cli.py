@@ -137,18 +137,19 @@ def eval_command(
 
     Example: ragstone eval sample --system bm25 --system dense --metric recall@5 --corpus pooled --out run
     """
-    from ragstone.evaluate import evaluate
+    from ragstone.evaluate import default_folder, evaluate
     from ragstone.kit import Metric, System
     from ragstone.plugins import configure
     from ragstone.report.table import as_json
-    from ragstone.terminal import shown
+    from ragstone.terminal import shown, talk
 
     systems, metrics = configure({System: system, Metric: metric or ()}, sets or ())
+    folder = out or default_folder(source, corpus, draw, limit, model or ())
     run = evaluate(
         source,
         systems,
         metrics or None,
-        out=out,
+        out=folder,
         corpus=corpus,
         format=format,
         skip_bad=skip_bad,
@@ -158,6 +159,7 @@ def eval_command(
         retry_failed=retry_failed,
         progress=shown,
     )
+    talk.print(f"run: {folder}")
     say(json, as_json(run.rows), run.table())
 
 

@@ -21,8 +21,18 @@ from ragstone.progress import Progress, silent
 from ragstone.report.table import Table, results_table
 from ragstone.run import Corpus, answer_all, item_id
 from ragstone.score import Row, chance_note, score_all, summarise, unscored_notes
-from ragstone.store import Journal, claim, fingerprint, finished, read_intact, read_lines, read_record, write_folder
-from ragstone.text import TOKEN_RULE
+from ragstone.store import (
+    Journal,
+    claim,
+    fingerprint,
+    finished,
+    read_intact,
+    read_lines,
+    read_record,
+    sha256,
+    write_folder,
+)
+from ragstone.text import TOKEN_RULE, slug
 from ragstone.types import Answer, Benchmark, Entry, Failure, Question, RunManifest, Score, Timing
 from ragstone.version import __version__
 
@@ -222,6 +232,11 @@ FILES: Mapping[str, Any] = {
     "scores": Entry[Score],
     "timings": Entry[Timing],
 }
+
+
+def default_folder(*parts: object) -> Path:
+    """A folder named by what is run, so that the same command finds its own work again."""
+    return Path("runs") / f"{slug(Path(str(parts[0])).stem)}-{sha256(repr(parts).encode())[:8]}"
 
 
 def save_run(run: Run, folder: Path) -> None:

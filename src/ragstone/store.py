@@ -13,8 +13,9 @@ import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -150,7 +151,7 @@ class Journal:
         if self._file:
             self._done = self._recover(self._file)
 
-    def _recover(self, file: BinaryIO) -> dict[str, Any]:
+    def _recover(self, file: FileIO) -> dict[str, Any]:
         """Reads the finished items and cuts off a line that a kill left torn."""
         file.seek(0)
         data = file.read()
@@ -173,8 +174,7 @@ class Journal:
         with self._lock:
             if self._file and self.path:
                 with about_the_disk(self.path):
-                    self._file.write(line)
-                    self._file.flush()
+                    append(self._file, line)
             self._done[item_id] = value
 
     def remove(self) -> None:
@@ -190,11 +190,22 @@ class Journal:
             self._file.close()
 
 
-def open_locked(path: Path) -> BinaryIO:
+def append(file: FileIO, line: bytes) -> None:
+    """Adds the whole line or, on a full disk, nothing."""
+    end = file.seek(0, os.SEEK_END)
+    try:
+        while line:
+            line = line[file.write(line) :]
+    except OSError:
+        file.truncate(end)
+        raise
+
+
+def open_locked(path: Path) -> FileIO:
     """The file for reading and appending, held by this process alone where the system can lock."""
     with about_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+b")
+        file = path.open("a+b", buffering=0)  # nothing waits in memory
     try:
         if sys.platform != "win32":  # there, two commands on one folder are not kept apart
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -109,7 +109,7 @@ TYPOGRAPHY = str.maketrans(APOSTROPHES + DASHES, "'" * len(APOSTROPHES) + "-" * 
 DIGIT_GROUPING = re.compile("(?<=\\d)[\u00a0\u2007\u2009\u202f](?=\\d{3}(?!\\d))")  # the narrow space of 12 000
 DIGIT = re.compile(r"\d")
 PER_CENT = re.compile(r"\bper cent\b")
-POSSESSIVE = re.compile(r"(?<=[^\W\d_])'s\b")
+POSSESSIVE = re.compile(r"(?<=[^\W0_])'s\b")  # 1974's is 1974, 1990's is the 1990s
 APOSTROPHE = re.compile(r"'(?!\d)|(?<!\d)'")  # that of 5'10 parts two numbers
 SECOND_INITIAL = re.compile(r"\. ?[^\W\d_]\.")
 INITIALS = re.compile(r"\b(?:[^\W\d_]\. ?){2,}")
@@ -143,7 +143,7 @@ YEAR = r"(?P<year>[12]\d{3})(?!\w|[.,/-]\d)"
 DATES = tuple(
     re.compile(form)
     for form in (
-        r"(?P<year>[12](?<![\w-].)\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-])",  # 1786-11-09
+        r"(?P<year>[12](?<![a-zA-Z\d-].)\d{3})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})(?![\d-])",  # 1786-11-09
         r"(?P<year>[12](?<!\d.)\d{3}) ?[年년] ?(?:(?P<month>\d{1,2}) ?[月월] ?(?:(?P<day>\d{1,2}) ?[日号일])?)?",
         rf"(?P<day>\d(?<![\w.,/-].)\d?){ORDINAL}\.?(?: of )?[ -]?\b{MONTH}(?:(?:,? |-| of ){YEAR})?",  # 9 November
         rf"\b{MONTH}(?: (?:the )?(?P<day>\d\d?){ORDINAL}(?![\w:/%]|[.-]\d|,\d{{3}}(?!\d)))?(?:(?:,? ?| of ){YEAR})?",

@@ -15,11 +15,13 @@ MOST_REFERENCES = 64
 
 
 class TextMetric(Metric):
-    """Applies where there is a text and a gold answer. What a system says instead of an answer is a text like any."""
+    """Applies where there is a text and a gold answer. What a system says while it declines is a text like any."""
 
     def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
         if answer.text is None or not question.answers or not question.answerable:
             return None
+        if not answer.text.strip():
+            return Score(value=0.0, reason="the answer is empty")
         return self.compare(answer.text, question)
 
     def compare(self, text: str, question: Question) -> Score:
@@ -45,7 +47,7 @@ class ExactMatch(TextMetric):
 
     def compare(self, text: str, question: Question) -> Score:
         said = normalised_tokens(text)
-        return Score(value=float(any(said and said == normalised_tokens(gold) for gold in references(question, text))))
+        return Score(value=float(any(said == normalised_tokens(gold) for gold in references(question, text))))
 
 
 class F1(TextMetric):

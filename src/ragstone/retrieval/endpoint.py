@@ -78,8 +78,8 @@ class Endpoint:
             connection.connect()
             connection.sock.settimeout(READ_SECONDS)
             connection.request("POST", f"{self._url.path}/embeddings", orjson.dumps(body), headers)
-            response = connection.getresponse()
-            answer = read(response)
+            with connection.getresponse() as response:
+                answer = read(response)
         except (OSError, http.client.HTTPException) as error:
             raise PassingTrouble(str(error) or type(error).__name__) from error
         finally:

@@ -4,6 +4,7 @@ The facts are not verbatim in the corpus, so they are found by their letters and
 the words of the article or chunk.
 """
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -62,6 +63,7 @@ class Finder:
             self.begins.append(self.begins[-1] + len(piece) + 1)
         self.squashed = "\n".join(squashed)  # one text, so that one search finds every document
         self.places = cache(self.search)  # queries share many facts
+        self.origins = cache(self.trace)  # and facts share documents
 
     def search(self, fact: str) -> tuple[Evidence, ...]:
         """The fact in every document that has it."""
@@ -78,12 +80,16 @@ class Finder:
 
     def evidence(self, number: int, begin: int, end: int) -> Evidence:
         """The document's own words for a part of its squashed text; all of it where letters were composed."""
-        document = self.documents[number]
-        origins = [index for index, character in enumerate(document.text) for _ in range(weight(character))]
+        document, origins = self.documents[number], self.origins(number)
         if len(origins) != self.begins[number + 1] - self.begins[number] - 1:
             return Evidence(document_id=document.id)
         start, stop = origins[begin], origins[end - 1] + 1
         return Evidence(document_id=document.id, quote=document.text[start:stop], start=start, end=stop)
+
+    def trace(self, number: int) -> Sequence[int]:
+        """For each character of a squashed text, where it comes from."""
+        text = self.documents[number].text
+        return array("L", (index for index, character in enumerate(text) for _ in range(weight(character))))
 
 
 @cache
