@@ -62,6 +62,8 @@ def test_a_query_holds_no_gold() -> None:
 class Echo:
     """A model that replies with its prompt, so that tests can look at it."""
 
+    name = "echo"
+
     def __call__(self, prompt: str) -> str:
         return prompt
 

@@ -11,7 +11,7 @@ from ragstone.build import build
 from ragstone.config import Settings
 from ragstone.errors import ConfigError, DataError, ModelError, RagstoneError
 from ragstone.evaluate import Run, evaluate, rescore
-from ragstone.kit import Check, Kit, Metric, Recipe, Source, System, identity, runtime
+from ragstone.kit import Answerer, Check, Kit, Metric, Recipe, Source, System, identity, runtime
 from ragstone.load import load
 from ragstone.store import save_benchmark as save
 from ragstone.types import (
@@ -36,6 +36,7 @@ from ragstone.version import __version__
 
 __all__ = [
     "Answer",
+    "Answerer",
     "Benchmark",
     "Check",
     "ConfigError",

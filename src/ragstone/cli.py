@@ -22,7 +22,10 @@ app = typer.Typer(
 )
 
 Source = Annotated[str, typer.Argument(help="a benchmark folder, a data set's file, a folder of texts, or `sample`")]
-Out = Annotated[Path | None, typer.Option(help="folder for the result; the same command goes on where it was stopped")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="PATH", help="folder for the result; the same command goes on where it was stopped"),
+]
 Format = Annotated[
     str, typer.Option(help="format of the source, if it is not found by itself (`ragstone list sources`)")
 ]
@@ -30,19 +33,23 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out and count r
 Sets = Annotated[
     list[str] | None, typer.Option("--set", help="KEY=VALUE for the main component, NAME.KEY=VALUE for another")
 ]
-Models = Annotated[list[str] | None, typer.Option("--model", help="SPEC of the reader, or ROLE=SPEC")]
-BaseUrl = Annotated[str | None, typer.Option(help="server of `openai:` models")]
-Concurrency = Annotated[int | None, typer.Option(min=1, help="calls under way at once")]
-Draw = Annotated[int, typer.Option(help="number that all randomness is drawn from")]
-Limit = Annotated[int | None, typer.Option(min=1, help="only the first N questions")]
+Models = Annotated[list[str] | None, typer.Option("--model", metavar="SPEC", help="SPEC of the reader, or ROLE=SPEC")]
+BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="server of `openai:` models")]
+Concurrency = Annotated[int | None, typer.Option(metavar="N", min=1, help="calls under way at once")]
+Draw = Annotated[int, typer.Option(metavar="N", help="number that all randomness is drawn from")]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="only the first N questions")]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="try again what failed before")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
-MetricNames = Annotated[list[str] | None, typer.Option("--metric", help="metric, for instance recall@5; repeatable")]
+MetricNames = Annotated[
+    list[str] | None, typer.Option("--metric", metavar="NAME", help="metric, for instance recall@5; repeatable")
+]
 Corpus = Annotated[Literal["scoped", "pooled"], typer.Option(help="search each question's own documents, or all")]
 
 
 @app.command()
-def demo(out: Annotated[Path, typer.Option(help="folder for the run and its page")] = Path("demo")) -> None:
+def demo(
+    out: Annotated[Path, typer.Option(metavar="PATH", help="folder for the run and its page")] = Path("demo"),
+) -> None:
     """Compare retrieval systems on the sample benchmark.
 
     Example: ragstone demo --out demo
@@ -72,13 +79,18 @@ def demo(out: Annotated[Path, typer.Option(help="folder for the run and its page
 def build_command(
     recipe: Annotated[str, typer.Argument(help="recipe, see `ragstone list recipes`")],
     source: Source,
-    out: Annotated[Path, typer.Option(help="folder for the benchmark; the same command goes on where it was stopped")],
-    check: Annotated[list[str] | None, typer.Option(help="check instead of the recipe's own; repeatable")] = None,
+    out: Annotated[
+        Path,
+        typer.Option(metavar="PATH", help="folder for the benchmark; the same command goes on where it was stopped"),
+    ],
+    check: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="check instead of the recipe's own; repeatable")
+    ] = None,
     format: Format = "",
     skip_bad: SkipBad = False,
     sets: Sets = None,
     draw: Draw = 0,
-    attempts: Annotated[int, typer.Option(min=1, help="how often a rejected question is made again")] = 3,
+    attempts: Annotated[int, typer.Option(metavar="N", min=1, help="how often a rejected question is made again")] = 3,
     limit: Limit = None,
     model: Models = None,
     base_url: BaseUrl = None,
@@ -118,7 +130,7 @@ def build_command(
 @app.command("eval")
 def eval_command(
     source: Source,
-    system: Annotated[list[str], typer.Option(help="system, see `ragstone list systems`; repeatable")],
+    system: Annotated[list[str], typer.Option(metavar="NAME", help="system, see `ragstone list systems`; repeatable")],
     metric: MetricNames = None,
     out: Out = None,
     corpus: Corpus = "scoped",
@@ -188,7 +200,7 @@ def score_command(
 @app.command("report")
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="folders of finished runs")],
-    out: Annotated[Path, typer.Option(help="file to write: .html or .md")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(metavar="PATH", help="file to write: .html or .md")] = Path("report.html"),
 ) -> None:
     """Write the results of runs as one page.
 

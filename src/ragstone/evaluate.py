@@ -95,7 +95,7 @@ def evaluate(
     asked = [create(System, system) if isinstance(system, str) else system for system in systems]
     wanted = choose_metrics(metrics, kit)
     check_fit(source, asked, wanted)
-    order = place_order(source, corpus, kit, chosen, limit)
+    order = place_order(source, corpus, kit, limit)
     folder = Path(out) if out is not None else None
     earlier = finished_run(folder, order)
     with claim(folder, order, "run.json") as journal:
@@ -156,7 +156,7 @@ def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Me
                 )
 
 
-def place_order(source: Benchmark, corpus: Corpus, kit: Kit, chosen: Settings, limit: int | None) -> RunManifest:
+def place_order(source: Benchmark, corpus: Corpus, kit: Kit, limit: int | None) -> RunManifest:
     """All that must be equal for two commands to share a run folder; systems and metrics may be added to it."""
     return RunManifest(
         ragstone=__version__,
@@ -166,7 +166,7 @@ def place_order(source: Benchmark, corpus: Corpus, kit: Kit, chosen: Settings, l
         draw=kit.draw,
         limit=limit,
         questions=len(source.questions),
-        models={role: spec for role, spec in sorted(chosen.models.items()) if kit.has(role)},
+        models=kit.models,
         token_rule=TOKEN_RULE,
     )
 

@@ -152,6 +152,11 @@ class BadRecords(Protocol):
 class Reader(Protocol):
     """Answers from passages; the last step of most systems."""
 
+    @property
+    def name(self) -> str:
+        """What answered: part of the identity of every run."""
+        ...
+
     def read(self, query: Query, passages: Sequence[str]) -> Answer: ...
 
 
@@ -185,6 +190,11 @@ class Kit:
     def has(self, role: str) -> bool:
         """Whether a model is set for the role."""
         return getattr(self, role, None) is not None
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The models that are set, by role."""
+        return {role: getattr(self, role).name for role in ("embedder", "reader") if self.has(role)}
 
     def rng(self, *key: str) -> random.Random:
         """Randomness by key, never by order: the same key gives the same numbers whatever else happens."""

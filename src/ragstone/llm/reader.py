@@ -1,12 +1,22 @@
 """The reader: the last step of most systems, from passages to an answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 from ragstone.llm.prompts import Prompt, prompt
 from ragstone.text import count_tokens
 from ragstone.types import Answer, Query, Usage
 
-Model = Callable[[str], str]
+
+class Model(Protocol):
+    """Turns a prompt into a reply, or raises `ModelError`."""
+
+    @property
+    def name(self) -> str:
+        """What replied: part of the identity of every run."""
+        ...
+
+    def __call__(self, prompt: str) -> str: ...
 
 
 class ModelReader:
@@ -14,6 +24,7 @@ class ModelReader:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self.name = model.name
 
     def read(self, query: Query, passages: Sequence[str]) -> Answer:
         asked = self.prompt(passages).fill(question=with_choices(query), **documents(passages))

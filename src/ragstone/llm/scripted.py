@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragstone.errors import ModelError
-from ragstone.store import read_lines
+from ragstone.store import read_bytes, read_lines, sha256
 from ragstone.types import Record
 
 
@@ -18,7 +18,7 @@ class Scripted:
     """Replies from a JSON-lines file of `{"when": …, "reply": …}`; of several matches the longest `when` counts."""
 
     def __init__(self, path: Path) -> None:
-        self.name = f"scripted:{path.name}"
+        self.name = f"scripted:{path.name}#{sha256(read_bytes(path))[:8]}"  # another script is another model
         self._path = path
         self._lines = sorted(read_lines(path, Line), key=lambda line: -len(line.when))
 
