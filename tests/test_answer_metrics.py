@@ -267,7 +267,7 @@ def pltrdy(text: str, gold: str) -> float:
         return 0.0
 
 
-@given(TEXT | ENGLISH, TEXT | ENGLISH)
+@given((TEXT | ENGLISH).filter(str.strip), TEXT | ENGLISH)
 def test_both_variants_equal_their_packages_on_ascii(text: str, gold: str) -> None:
     assert value(RougeL(), text, gold) == pytest.approx(GOOGLE.score(gold, text)["rougeL"].fmeasure, abs=1e-12)
     assert value(RougeL(variant="rouge"), text, gold) == pytest.approx(pltrdy(text, gold), abs=1e-9)

@@ -61,15 +61,21 @@ def test_another_draw_is_another_sample_and_the_same_draw_the_same(settings: Set
 
 def test_a_label_that_no_question_has_is_an_error_that_lists_the_labels(settings: Settings) -> None:
     with pytest.raises(ConfigError, match=r"no question has a label 'colour'; there are kind"):
-        build("sample", benchmark_of(4), by="colour", settings=settings)
+        build("sample", benchmark_of(4), n=2, by="colour", settings=settings)
 
 
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.integers(1, 100))
-def test_shares_add_up_and_never_exceed_what_is_there(sizes: list[int], n: int) -> None:
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.data())
+def test_shares_add_up_and_never_exceed_what_is_there(sizes: list[int], data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, sum(sizes)))
     split = shares(sizes, n)
-    assert sum(split) == min(n, sum(sizes))
+    assert sum(split) == n
     assert all(part <= size for part, size in zip(split, sizes, strict=True))
-    assert all(abs(part - size * min(n, sum(sizes)) / sum(sizes)) < 1 for part, size in zip(split, sizes, strict=True))
+    assert all(abs(part - size * n / sum(sizes)) < 1 for part, size in zip(split, sizes, strict=True))
+
+
+def test_a_sample_larger_than_the_whole_is_refused(settings: Settings) -> None:
+    with pytest.raises(ConfigError, match="n=5 asks for more than the 4 questions there are"):
+        build("sample", benchmark_of(4), n=5, settings=settings)
 
 
 def test_a_rejected_question_is_replaced_by_its_reserve_so_that_the_number_asked_for_is_met(settings: Settings) -> None:

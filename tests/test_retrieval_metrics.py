@@ -106,6 +106,12 @@ def test_two_sentences_of_one_document_count_once_as_documents_and_twice_as_evid
     first_half = Answer(retrieved=(Passage(document_id="a", start=0, end=40),))
     assert value(Recall(), question, first_half) == 1.0
     assert value(Recall(unit="evidence"), question, first_half) == 0.5
+    assert value(Recall(), asked("a", "a", "b"), found("a")) == 0.5
+
+
+def test_a_group_without_evidence_is_nothing_to_find() -> None:
+    for unit in ("document", "evidence"):
+        assert value(create(Metric, "recall", unit=unit), asked("a", ""), found("a")) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_normalising_drops_case_marks_articles_and_spacing() -> None:
 def test_normalising_beyond_ascii_folds_and_drops_every_mark_and_symbol() -> None:
     assert normalise("«Ｔhe Été» — 5 €") == "été 5"
     assert normalise("soft\u00adhyphen zero\u200bwidth") == "softhyphen zerowidth"
+    assert normalise("cafe\u200b\u0301") == "café"
 
 
 def test_characters_are_tokens_where_words_are_not_spaced() -> None:
@@ -209,6 +210,10 @@ def test_parts_of_dates_are_read_too() -> None:
         ("1786-13-09", ["1786", "13", "09"]),
         ("2010-11 season", ["2010", "11", "season"]),
         ("November 9-11, 1786", ["november", "9", "11", "1786"]),
+        ("9–11 November 1786", ["9", "11", "1786november"]),
+        ("November 17865", ["november", "17865"]),
+        ("November 1786-1790", ["november", "1786", "1790"]),
+        ("31786年", ["31786", "年"]),
     ],
 )
 def test_what_only_looks_like_a_date_is_none(text: str, expected: list[str]) -> None:

@@ -27,11 +27,13 @@ Out = Annotated[
     typer.Option(metavar="PATH", help="folder for the result; the same command goes on where it was stopped"),
 ]
 Format = Annotated[
-    str, typer.Option(help="format of the source, if it is not found by itself (`ragstone list sources`)")
+    str,
+    typer.Option(metavar="NAME", help="format of the source, if it is not found by itself (`ragstone list sources`)"),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="leave out and count records that cannot be used")]
 Sets = Annotated[
-    list[str] | None, typer.Option("--set", help="KEY=VALUE for the main component, NAME.KEY=VALUE for another")
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="KEY=VALUE for the main component, NAME.KEY=VALUE for another"),
 ]
 Models = Annotated[list[str] | None, typer.Option("--model", metavar="SPEC", help="SPEC of the reader, or ROLE=SPEC")]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="server of `openai:` models")]

@@ -21,6 +21,10 @@ class Sample(Recipe):
     documents: Literal["own", "all"] = identity("own", "which documents stay: those of the sampled questions, or all")
 
     def plan(self, benchmark: Benchmark, kit: Kit) -> Mapping[str, Candidates]:
+        if self.n > len(benchmark.questions) > 0:
+            raise ConfigError(
+                f"n={self.n} asks for more than the {len(benchmark.questions)} questions there are; set n lower"
+            )
         strata = self.strata(benchmark.questions)
         picked: dict[str, Candidates] = {}
         for size, stratum in zip(shares([len(s) for s in strata], self.n), strata, strict=True):
@@ -52,11 +56,10 @@ class Sample(Recipe):
 
 def shares(sizes: Sequence[int], n: int) -> list[int]:
     """`n` split in proportion to the sizes, the largest remainders rounded up."""
-    total = sum(sizes)
-    exact = [size * min(n, total) / max(1, total) for size in sizes]
+    exact = [size * n / sum(sizes) for size in sizes]
     whole = [int(part) for part in exact]
     by_remainder = sorted(range(len(sizes)), key=lambda i: (whole[i] - exact[i], i))
-    for i in by_remainder[: min(n, total) - sum(whole)]:
+    for i in by_remainder[: n - sum(whole)]:
         whole[i] += 1
     return whole
 
