@@ -1,10 +1,11 @@
 """Measures indexing and searching 100,000 passages beside bm25s alone and numpy alone.
 
 Each contestant has its own process, so that its peak memory is its own; this one only starts them and stays small. All
-read the same passages and answer the same queries, one at a time, ten hits each. Included in every build: making words
-or vectors of the passages, and for ragstone the documents and chunks. Included in every query: making words of it, for
-dense search not its vector, which all are given beforehand. Run it with `python benchmarks/retrieval.py [PASSAGES]`; it
-prints Markdown. Real sentences and questions are used if RAGSTONE_DATA names the folder of samples, else made-up words.
+begin with the same documents in memory and answer the same queries, one at a time, ten hits each. A build includes
+making words or vectors of the passages, a query making words of it; vectors of queries are made beforehand. Contestants
+take turns in the same minute on one thread, because a machine may be busy; a ratio is the median over rounds.
+Run it with `python benchmarks/retrieval.py [PASSAGES]`; it prints Markdown. Real sentences and questions are used if
+RAGSTONE_DATA names the folder of samples, else made-up words.
 """
 
 import json
@@ -20,41 +21,75 @@ import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 DATA = Path(os.environ.get("RAGSTONE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 PASSAGES = 100_000
 QUERIES = 400
-ROUNDS = 5
+ROUNDS = 7
 K = 10
 
 Search = Callable[[str], object]
+Documents = Sequence[Any]
+
+
+class Result(NamedTuple):
+    build: float  # CPU seconds
+    rates: list[float]  # queries per CPU-second, a round each
+    memory: float  # MB at the peak
 
 
 def main(passages: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        made = run("make", folder, passages)
+        made = json.loads(subprocess.check_output([sys.executable, __file__, "make", folder, str(passages)]))
         print(
             f"{machine()}\n\n{passages:,} passages of {made['words']:.0f} words, {made['kind']}; {QUERIES} queries.\n"
         )
         print("| | build, CPU s | queries per CPU-s | ratio | peak memory, MB | ratio |")
         print("|---|---:|---:|---:|---:|---:|")
-        for baselines, ours in ((("bm25s", "bm25s_same_words"), "ragstone_bm25"), (("numpy",), "ragstone_dense")):
-            results = {name: run(name, folder) for name in (*baselines, ours)}
-            for name, result in results.items():
-                print(row(name, result, results[baselines[-1]]))
+        for names in (("bm25s", "bm25s_same_words", "ragstone_bm25"), ("numpy", "ragstone_dense")):
+            results = compete(names, folder)
+            for name, result in zip(names, results, strict=True):
+                print(row(name, result, results[0]))
 
 
-def run(contestant: str, folder: str, *more: object) -> dict[str, Any]:
-    arguments = [sys.executable, __file__, contestant, folder, *map(str, more)]
-    return dict(json.loads(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout))
+def compete(names: Sequence[str], folder: str) -> list[Result]:
+    """Builds one after another, then lets each have a round in turn."""
+    players, builds, rates = [], [], []
+    for name in names:
+        players.append(start(name, folder))
+        builds.append(said(players[-1]))
+    for _ in range(ROUNDS):
+        rates.append([said(player, "round\n") for player in players])
+    columns = zip(players, builds, zip(*rates, strict=True), strict=True)
+    return [Result(build, list(rounds), finish(player)) for player, build, rounds in columns]
 
 
-def row(name: str, result: dict[str, Any], baseline: dict[str, Any]) -> str:
-    rate, memory = result["rate"] / baseline["rate"], result["memory"] / baseline["memory"]
+def start(name: str, folder: str) -> subprocess.Popen[str]:
+    one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "MKL", "OMP", "VECLIB", "RAYON")}
+    command = [sys.executable, __file__, name, folder]
+    environment = os.environ | one_thread
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def said(player: subprocess.Popen[str], order: str = "") -> float:
+    assert player.stdin
+    assert player.stdout
+    player.stdin.write(order)
+    player.stdin.flush()
+    return float(player.stdout.readline())
+
+
+def finish(player: subprocess.Popen[str]) -> float:
+    return float(player.communicate()[0])
+
+
+def row(name: str, result: Result, baseline: Result) -> str:
+    ratio = median(ours / theirs for ours, theirs in zip(result.rates, baseline.rates, strict=True))
     return (
-        f"| {NAMES[name]} | {result['build']:.1f} | {result['rate']:,.0f} | {rate:.2f} "
-        f"| {result['memory']:,.0f} | {memory:.2f} |"
+        f"| {NAMES[name]} | {result.build:.1f} | {median(result.rates):,.0f} | {ratio:.2f} "
+        f"| {result.memory:,.0f} | {result.memory / baseline.memory:.2f} |"
     )
 
 
@@ -96,11 +131,11 @@ def made_up(rng: random.Random) -> tuple[list[str], list[str], str]:
 # ── the contestants: each builds what it needs and gives a function that answers a query ─────────────────────────────
 
 
-def bm25s_alone(texts: list[str], queries: Sequence[str]) -> Search:
+def bm25s_alone(documents: Documents, queries: Sequence[str]) -> Search:
     import bm25s
 
     index = bm25s.BM25()
-    index.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
+    index.index(bm25s.tokenize([d.text for d in documents], stopwords="en", show_progress=False), show_progress=False)
 
     def search(query: str) -> object:
         words = bm25s.tokenize(query, stopwords="en", return_ids=False, show_progress=False)
@@ -109,32 +144,31 @@ def bm25s_alone(texts: list[str], queries: Sequence[str]) -> Search:
     return search
 
 
-def bm25s_same_words(texts: list[str], queries: Sequence[str]) -> Search:
+def bm25s_same_words(documents: Documents, queries: Sequence[str]) -> Search:
     import bm25s
 
     from ragstone.retrieval.bm25 import words
 
     index = bm25s.BM25()
-    index.index([words(text) for text in texts], show_progress=False)
+    index.index([words(document.text) for document in documents], show_progress=False)
     return lambda query: index.retrieve([words(query)], k=K, show_progress=False)
 
 
-def ragstone_bm25(texts: list[str], queries: Sequence[str]) -> Search:
+def ragstone_bm25(documents: Documents, queries: Sequence[str]) -> Search:
     from ragstone.retrieval.bm25 import Bm25Index
     from ragstone.retrieval.chunks import chunk
-    from ragstone.types import Document
 
-    index = Bm25Index(chunk([Document(id=f"d{row}", text=text) for row, text in enumerate(texts)], 512))
+    index = Bm25Index(chunk(documents, 512))
     return lambda query: index.search(query, K)
 
 
-def numpy_alone(texts: list[str], queries: Sequence[str]) -> Search:
+def numpy_alone(documents: Documents, queries: Sequence[str]) -> Search:
     import numpy as np
 
     from ragstone.retrieval.embedders import open_embedder
 
     embedder = open_embedder("wordllama")
-    table = embedder.embed(texts, "passage")
+    table = embedder.embed([document.text for document in documents], "passage")
     known = dict(zip(queries, embedder.embed(queries, "query"), strict=True))
 
     def search(query: str) -> object:
@@ -146,11 +180,10 @@ def numpy_alone(texts: list[str], queries: Sequence[str]) -> Search:
     return search
 
 
-def ragstone_dense(texts: list[str], queries: Sequence[str]) -> Search:
+def ragstone_dense(documents: Documents, queries: Sequence[str]) -> Search:
     from ragstone.retrieval.chunks import chunk
     from ragstone.retrieval.dense import DenseIndex
     from ragstone.retrieval.embedders import WordLlama
-    from ragstone.types import Document
 
     class Prepared(WordLlama):
         """Has the vectors of the queries ready."""
@@ -159,12 +192,12 @@ def ragstone_dense(texts: list[str], queries: Sequence[str]) -> Search:
             return known[texts[0]] if role == "query" else super().embed(texts, role)
 
     embedder = Prepared()
-    index = DenseIndex(chunk([Document(id=f"d{row}", text=text) for row, text in enumerate(texts)], 512), embedder)
+    index = DenseIndex(chunk(documents, 512), embedder)
     known = {query: WordLlama.embed(embedder, [query], "query") for query in queries}
     return lambda query: index.search(query, K)
 
 
-CONTESTANTS: dict[str, Callable[[list[str], Sequence[str]], Search]] = {
+CONTESTANTS: dict[str, Callable[[Documents, Sequence[str]], Search]] = {
     "bm25s": bm25s_alone,
     "bm25s_same_words": bm25s_same_words,
     "ragstone_bm25": ragstone_bm25,
@@ -180,15 +213,19 @@ NAMES = {
 }
 
 
-def measure(contestant: str, folder: Path) -> dict[str, float]:
-    texts: list[str] = json.loads((folder / "passages.json").read_text())
+def measure(contestant: str, folder: Path) -> None:
+    """Builds, then answers all queries each time it is told to, and last says how much memory it took."""
+    from ragstone.types import Document
+
+    texts = json.loads((folder / "passages.json").read_text())
     queries: list[str] = json.loads((folder / "queries.json").read_text())
+    documents = [Document(id=f"d{row}", text=text) for row, text in enumerate(texts)]
     start = time.process_time()
-    search = CONTESTANTS[contestant](texts, queries)
-    build = time.process_time() - start
-    rate = max(queries_per_second(search, queries) for _ in range(ROUNDS))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << (20 if sys.platform == "darwin" else 10))
-    return {"build": build, "rate": rate, "memory": memory}
+    search = CONTESTANTS[contestant](documents, queries)
+    print(time.process_time() - start, flush=True)
+    for _ in sys.stdin:
+        print(queries_per_second(search, queries), flush=True)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << (20 if sys.platform == "darwin" else 10)))
 
 
 def queries_per_second(search: Search, queries: Sequence[str]) -> float:
@@ -203,6 +240,6 @@ if __name__ == "__main__":
         case ["make", folder, passages]:
             print(json.dumps(make(Path(folder), int(passages))))
         case [contestant, folder]:
-            print(json.dumps(measure(contestant, Path(folder))))
+            measure(contestant, Path(folder))
         case rest:
             main(int(rest[0]) if rest else PASSAGES)

@@ -4,12 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from ragstone.config import Settings
 from ragstone.types import Benchmark, Document, Evidence, Question
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("RAGSTONE_DATA", ROOT.parent / "shared" / "data"))
+
+hypothesis_settings.register_profile("unhurried", deadline=None)  # a busy machine is no fault of the code
+hypothesis_settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Each answer metric on worked examples, against the code that others use, and on the known bugs of that code."""
 
+import doctest
 import json
 import random
 import re
@@ -95,6 +96,13 @@ def test_every_metric_has_the_name_by_which_it_is_found() -> None:
     for name in METRICS:
         assert create(Metric, name).name == name
     assert repr(create(Metric, "rouge_l(variant=rouge)")) == "rouge_l(variant=rouge)"
+
+
+def test_every_example_of_the_metrics_page_is_true() -> None:
+    page = Path(__file__).parent.parent / "docs" / "metrics.md"
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.attempted > 25
+    assert result.failed == 0
 
 
 # ── exact match and F1 ───────────────────────────────────────────────────────────────────────────────────────────────

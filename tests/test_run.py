@@ -219,6 +219,7 @@ def test_chance_is_stated_where_answers_are_closed(settings: Settings) -> None:
     closed = four_questions().model_copy(update={"questions": tuple(questions)})
     notes = evaluate(closed, [Moody()], ["exact_match"], settings=settings).notes
     assert "4 of 4 questions have closed answers: blind guessing alone gets 0.250 right" in notes
+    assert "the commonest answer of each question type gets 1.000 right" in notes
 
 
 # ── the run folder ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -220,10 +220,30 @@ def test_what_only_looks_like_a_date_is_none(text: str, expected: list[str]) -> 
     assert canonical_tokens(text) == expected
 
 
-def test_a_date_says_its_parts_and_a_bare_month_says_nothing_more() -> None:
+def test_the_parts_of_dates_are_listed_and_a_bare_month_is_no_date() -> None:
     assert date_parts(["on", "1786november09"]) == {"1786", "november", "1786november", "november09"}
     assert date_parts(["1786november"]) == {"1786", "november", "1786november"}
     assert date_parts(["november", "1786", "9"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "said"),
+    [
+        ("9 November 1786", "1786", True),
+        ("9 November 1786", "November 1786", True),
+        ("9 November 1786", "Nov. 9", True),
+        ("9 November 1786", "November", True),
+        ("9 November 1786", "9", False),
+        ("9 November 1786", "in 1786", False),
+        ("9 November 1786", "1787", False),
+        ("November 1786", "9 November", False),
+        ("November 1786", "9 November 1786", False),
+        ("9 November", "1786", False),
+        ("1786", "November 1786", False),
+    ],
+)
+def test_a_date_says_its_parts_and_not_more(text: str, part: str, said: bool) -> None:
+    assert contains_run(canonical_tokens(text), canonical_tokens(part)) is said
 
 
 def forms(day: datetime.date) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ragstone.errors import DataError, ModelError
 from ragstone.kit import Kit, Metric
 from ragstone.stats import wilson
+from ragstone.text import normalise
 from ragstone.types import Answer, Entry, Failure, Question, Score
 
 
@@ -86,13 +87,29 @@ def chance(question: Question) -> float:
     return CHANCE.get(str(question.labels.get("answer_kind", "")), 0.0)
 
 
-def chance_note(questions: Sequence[Question]) -> list[str]:
+def guessing_notes(questions: Sequence[Question]) -> list[str]:
+    """How far one gets without knowing anything: by blind guesses, and by the commonest answer of each type."""
     guesses = [chance(question) for question in questions]
     closed = sum(guess > 0 for guess in guesses)
-    if not closed:
-        return []
-    mean = sum(guesses) / len(guesses)
-    return [f"{closed} of {len(guesses)} questions have closed answers: blind guessing alone gets {mean:.3f} right"]
+    blind = sum(guesses) / max(1, len(guesses))
+    usual = commonest_answers(questions)
+    notes = [f"{closed} of {len(guesses)} questions have closed answers: blind guessing alone gets {blind:.3f} right"]
+    return (notes if closed else []) + (
+        [f"the commonest answer of each question type gets {usual:.3f} right"] if usual > max(blind, 0.1) else []
+    )
+
+
+def commonest_answers(questions: Sequence[Question]) -> float:
+    """The share of questions that the commonest gold answer of their type answers."""
+    golds: dict[str, Counter[str]] = {}
+    for question in questions:
+        if question.answers and question.answerable:
+            kind = str(question.labels.get("type", ""))
+            golds.setdefault(kind, Counter())[normalise(question.answers[0][0])] += 1
+    answered = sum(counts.total() for counts in golds.values())
+    return sum(counts.most_common(1)[0][1] for counts in golds.values() if len(counts) < counts.total()) / max(
+        1, answered
+    )
 
 
 def unscored_notes(rows: Sequence[Row]) -> list[str]:

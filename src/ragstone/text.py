@@ -150,7 +150,8 @@ DATES = tuple(
     )
 )
 VERBS = ("may", "march")  # "the best 4 may enter": without a year, these are months only when capitalised
-DATE_TOKEN = re.compile(r"(\d{4})?([a-z]+)(\d\d)?")
+YEAR_ALONE = re.compile(r"[12]\d{3}")
+DATE_TOKEN = re.compile(rf"([12]\d{{3}})?({'|'.join(MONTHS)})(\d\d)?")
 
 
 def canonical_tokens(text: str) -> list[str]:
@@ -195,20 +196,22 @@ def date_token(match: re.Match[str]) -> str:
     return f" {year}{MONTHS[which - 1]}{day and day.zfill(2)} "
 
 
-def date_parts(tokens: Sequence[str]) -> set[str]:
-    """What dates among canonical tokens also say: 9 November 1786 says 1786, November, November 1786, 9 November."""
-    parts: set[str] = set()
-    for token in tokens:
-        match = DATE_TOKEN.fullmatch(token)
-        if match and match[2] in MONTHS and match[0] != match[2]:
-            year, month, day = match.groups(default="")
-            parts |= {year, month, year + month, month + day}
-    return parts - {""}
-
-
 def contains_run(tokens: Sequence[str], run: Sequence[str]) -> bool:
-    """Whether `run` stands in `tokens`, whole tokens in a row. Nothing contains an empty run."""
-    return bool(run) and f" {' '.join(run)} " in f" {' '.join(tokens)} "
+    """Whether canonical tokens say a run of them: whole tokens in a row. Nothing contains an empty run.
+
+    A date also says its parts: 9 November 1786 says 1786, November, November 1786 and 9 November.
+    """
+    if not run or f" {' '.join(run)} " in f" {' '.join(tokens)} ":
+        return bool(run)
+    part = run[0] if len(run) == 1 else ""
+    return bool(YEAR_ALONE.fullmatch(part) or DATE_TOKEN.fullmatch(part)) and part in date_parts(tokens)
+
+
+def date_parts(tokens: Sequence[str]) -> set[str]:
+    """All that the dates among canonical tokens say; a bare month is no date."""
+    dates = [match.groups(default="") for token in tokens if (match := DATE_TOKEN.fullmatch(token))]
+    parts = {part for year, month, day in dates if year or day for part in (year, month, year + month, month + day)}
+    return parts - {""}
 
 
 # ── languages ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ from typing import Literal
 from rapidfuzz.distance import LCSseq
 
 from ragstone.kit import Kit, Metric, identity
-from ragstone.text import canonical_tokens, contains_run, date_parts, normalised_tokens, tokens
+from ragstone.text import canonical_tokens, contains_run, normalised_tokens, tokens
 from ragstone.types import Answer, Question, Score
 
 MOST_REFERENCES = 64
@@ -115,7 +115,7 @@ def says(said: Sequence[str], run: Sequence[str]) -> bool:
     """Whether canonical tokens say a run of them; a lone yes or no must be the first such word."""
     if len(run) == 1 and run[0] in POLARITY:
         return next((POLARITY[token] for token in said if token in POLARITY), None) is POLARITY[run[0]]
-    return contains_run(said, run) or (len(run) == 1 and run[0] in date_parts(said))
+    return contains_run(said, run)
 
 
 # ── ROUGE-L ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -109,7 +109,7 @@ class Local:
         try:
             return self.load(module)
         except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
             raise ConfigError(f"cannot load the embedder {self.name}: {reason}; check its name or path") from error
 
     def load(self, module: Any) -> Any:
