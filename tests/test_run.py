@@ -165,6 +165,7 @@ def test_wrong_declined_and_failed_are_counted_apart(settings: Settings) -> None
     assert row.value == pytest.approx(1 / 3)
     assert (row.n, row.failed, row.declined) == (3, 1, 1)
     assert [failure.value.error for failure in run.failures] == ["gave up after 3 tries"]
+    assert "moody: 1 failed; the first: gave up after 3 tries" in run.notes
 
 
 def test_a_system_with_nothing_right_scores_zero(settings: Settings) -> None:

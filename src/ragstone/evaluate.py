@@ -20,7 +20,7 @@ from ragstone.plugins import create
 from ragstone.progress import Progress, silent
 from ragstone.report.table import Table, results_table
 from ragstone.run import Corpus, answer_all, item_id
-from ragstone.score import Row, guessing_notes, score_all, summarise, unscored_notes
+from ragstone.score import Row, failure_notes, guessing_notes, score_all, summarise, unscored_notes
 from ragstone.store import (
     Journal,
     claim,
@@ -61,7 +61,7 @@ class Run:
         """What a reader of the numbers must know."""
         spoken = any(entry.value.text is not None for entry in self.answers)
         guessing = guessing_notes(self.questions) if spoken else []
-        return [*self.manifest.about.notes, *guessing, *unscored_notes(self.rows)]
+        return [*self.manifest.about.notes, *guessing, *failure_notes(self.failures), *unscored_notes(self.rows)]
 
     def table(self) -> Table:
         """The results as a table that shows well in a terminal and in a notebook."""

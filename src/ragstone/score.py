@@ -112,13 +112,20 @@ def commonest_answers(questions: Sequence[Question]) -> float:
     )
 
 
+def failure_notes(failures: Sequence[Entry[Failure]]) -> list[str]:
+    by: dict[str, list[str]] = {}
+    for failure in failures:
+        by.setdefault(f"{failure.by} of {failure.of}" if failure.of else failure.by, []).append(failure.value.error)
+    return [f"{who}: {len(errors)} failed; the first: {errors[0]}" for who, errors in by.items()]
+
+
 def unscored_notes(rows: Sequence[Row]) -> list[str]:
     empty: dict[str, list[str]] = {}
     for row in rows:
-        if row.n == 0:
+        if row.n == 0 and not row.failed:
             empty.setdefault(row.metric, []).append(row.system)
     return [
-        f"{metric} has nothing to score for {', '.join(systems)}: it applies to no question, or no answer was told "
-        "(answers need a reader: --model)"
+        f"{metric} has nothing to score for {', '.join(systems)}: it applies to no question, or the system does not "
+        "tell what it needs (answers need a reader: --model)"
         for metric, systems in empty.items()
     ]

@@ -92,9 +92,13 @@ def read_bytes(path: Path) -> bytes:
 
 def read_lines(path: Path, kind: type[T]) -> tuple[T, ...]:
     """Every record of a JSON-lines file; a bad one is an error with its file and line."""
+    return decode(read_bytes(path), path, kind)
+
+
+def decode(data: bytes, path: Path, kind: type[T]) -> tuple[T, ...]:
     adapter = TypeAdapter(kind)
     records = []
-    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+    for number, line in enumerate(data.splitlines(), 1):
         try:
             records.append(adapter.validate_json(line))
         except ValidationError as error:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragstone.errors import ModelError
-from ragstone.store import read_bytes, read_lines, sha256
+from ragstone.store import decode, read_bytes, sha256
 from ragstone.types import Record
 
 
@@ -18,9 +18,10 @@ class Scripted:
     """Replies from a JSON-lines file of `{"when": …, "reply": …}`; of several matches the longest `when` counts."""
 
     def __init__(self, path: Path) -> None:
-        self.name = f"scripted:{path.name}#{sha256(read_bytes(path))[:8]}"  # another script is another model
+        data = read_bytes(path)
+        self.name = f"scripted:{path.name}#{sha256(data)[:8]}"  # another script is another model
         self._path = path
-        self._lines = sorted(read_lines(path, Line), key=lambda line: -len(line.when))
+        self._lines = sorted(decode(data, path, Line), key=lambda line: -len(line.when))
 
     def __call__(self, prompt: str) -> str:
         for line in self._lines:
