@@ -234,6 +234,9 @@ FAULTS: dict[str, Fault] = {
     "no data": lambda handler: reply(handler, 200, b'{"error": null}'),
     "too few": lambda handler: reply(handler, 200, b'{"data": []}'),
     "not a number": lambda handler: reply(handler, 200, b'{"data": [{"index": 0, "embedding": [null, 1]}]}'),
+    "too great": lambda handler: reply(
+        handler, 200, b'{"data": [{"index": 0, "embedding": [1e39, 1]}, {"index": 1, "embedding": [1, 2]}]}'
+    ),
     "ragged": lambda handler: reply(
         handler, 200, b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]}'
     ),

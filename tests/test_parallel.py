@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.errors import ConfigError, ModelError
+from ragstone.journal import Journal
 from ragstone.parallel import Done, each
-from ragstone.store import Journal
 from ragstone.types import Failure, Score
 
 

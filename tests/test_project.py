@@ -23,7 +23,8 @@ PACKAGE = ROOT / "src" / "ragstone"
 LAYERS = [
     {"version", "types", "errors", "text"},
     {"graphs", "slots", "store", "progress", "stats"},
-    {"kit", "parallel"},
+    {"kit", "journal"},
+    {"parallel"},
     {"llm", "retrieval", "extract", "naming"},
     {"sources", "recipes", "checks", "systems", "metrics"},
     {"plugins", "config"},

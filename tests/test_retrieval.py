@@ -203,6 +203,12 @@ def test_a_scope_leaves_scores_and_order_as_they_are(documents: set[int], k: int
     assert BM25.search(query, k, scope) == expected[:k]
 
 
+def test_a_small_scope_is_searched_without_scoring_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = BM25.search("fox", 5, ["d8", "d9"])
+    monkeypatch.setattr(Bm25Index, "_score_all", lambda *_: pytest.fail("it scored all"))
+    assert BM25.search("fox", 5, ["d8", "d9"]) == expected != []
+
+
 # ── dense ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -229,7 +235,7 @@ def test_dense_search_finds_what_means_the_same(wordllama: Embedder) -> None:
 
 
 def test_a_dense_score_is_the_cosine() -> None:
-    embedder = Given({"a": (1, 0), "b": (3, 4), "c": (0, -2), "query": (2, 0)})
+    embedder = Given({"a": (1, 0), "b": (3, 4), "c": (-1e-8, 1), "query": (2, 0)})
     hits = DenseIndex(pieces("a", "b", "c"), embedder).search("query", 3)
     assert [(hit.row, hit.score) for hit in hits] == [(0, 1.0), (1, 0.6), (2, 0.0)]
     assert [math.copysign(1, hit.score) for hit in hits] == [1, 1, 1]
@@ -238,6 +244,14 @@ def test_a_dense_score_is_the_cosine() -> None:
 def test_equal_cosines_come_in_the_order_of_the_chunks() -> None:
     vectors = {f"{row}": (1.0, 2.0, 3.0) for row in range(500)}
     index = DenseIndex(pieces(*vectors), Given({**vectors, "query": (1.0, 1.0, 1.0)}))
+    assert [hit.row for hit in index.search("query", 7)] == list(range(7))
+
+
+def test_cosines_that_differ_only_by_the_order_of_adding_are_equal() -> None:
+    rng = np.random.default_rng(3)
+    numbers = rng.standard_normal(256)
+    vectors = {f"{row}": rng.permutation(numbers).tolist() for row in range(500)}
+    index = DenseIndex(pieces(*vectors), Given({**vectors, "query": [1.0] * 256}))
     assert [hit.row for hit in index.search("query", 7)] == list(range(7))
 
 
@@ -394,8 +408,10 @@ def test_other_settings_other_texts_and_other_embedders_are_other_indexes(tmp_pa
     Bm25Index(pieces("a", "bc"), cache=tmp_path)
     for name in ("one", "other"):
         DenseIndex(pieces("a"), Given({"a": (1, 0)}, name), tmp_path)
+    Bm25Index(pieces("a\x1e\x1fb"), cache=tmp_path)
+    Bm25Index(pieces("a", "b"), cache=tmp_path)
     Bm25Index([Chunk("renamed", 5, 7, "ab"), Chunk("x", 0, 1, "c")], cache=tmp_path)  # as the first
-    assert len(list((tmp_path / "indexes").iterdir())) == 5
+    assert len(list((tmp_path / "indexes").iterdir())) == 7
 
 
 @pytest.mark.parametrize("name", ["meta.json", "weights.npy", "postings.npy", "starts.npy", "words.npy"])

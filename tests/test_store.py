@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 import ragstone
 from ragstone.errors import ConfigError, DataError
-from ragstone.store import Journal, claim, fingerprint, load_benchmark, problems, save_benchmark, write_bytes
+from ragstone.journal import Journal, claim
+from ragstone.store import fingerprint, load_benchmark, problems, save_benchmark, write_bytes
 from ragstone.types import Answer, Benchmark, Document, Evidence, Passage, Question, Score, Step
 
 

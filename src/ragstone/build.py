@@ -12,12 +12,13 @@ from typing import Any, cast
 
 from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError, ModelError
+from ragstone.journal import Journal, claim
 from ragstone.kit import Check, Kit, Recipe
 from ragstone.load import load
 from ragstone.parallel import each
 from ragstone.plugins import create
 from ragstone.progress import Progress, silent
-from ragstone.store import Journal, claim, fingerprint, finished, load_benchmark, problems, save_benchmark
+from ragstone.store import fingerprint, finished, load_benchmark, problems, save_benchmark
 from ragstone.types import Benchmark, Document, Draft, Entry, Failure, Question, Record, Rejection, Step
 
 

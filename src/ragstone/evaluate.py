@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError
+from ragstone.journal import Journal, claim
 from ragstone.kit import Kit, Metric, System
 from ragstone.load import load
 from ragstone.parallel import Done, record
@@ -22,8 +23,6 @@ from ragstone.report.table import Table, results_table
 from ragstone.run import Corpus, answer_all, item_id
 from ragstone.score import Row, failure_notes, guessing_notes, score_all, summarise, unscored_notes
 from ragstone.store import (
-    Journal,
-    claim,
     fingerprint,
     finished,
     read_intact,

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from ragstone.errors import DataError, ModelError
-from ragstone.store import Journal
+from ragstone.journal import Journal
 from ragstone.types import Failure
 
 T = TypeVar("T")

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from ragstone.journal import Journal
 from ragstone.kit import Kit, System
 from ragstone.parallel import Done, each
 from ragstone.progress import Progress, silent
-from ragstone.store import Journal
 from ragstone.types import Answer, Benchmark, Query, Question
 
 Corpus = Literal["scoped", "pooled"]

@@ -59,8 +59,7 @@ def keep(folder: Path, make: Callable[[], Arrays]) -> None:
             hashes = {f"{name}.npy": write(partial / f"{name}.npy", array) for name, array in arrays.items()}
             (partial / META).write_bytes(orjson.dumps({"format": FORMAT, "sha256": hashes}))
             partial.chmod(0o755)
-            if not folder.exists():
-                move(partial, folder)
+            move(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
