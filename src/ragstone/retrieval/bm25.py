@@ -12,66 +12,12 @@ from ragstone.retrieval.index_cache import Arrays, kept
 from ragstone.retrieval.ranking import Hit, Indices, Rows, leaders
 from ragstone.text import UNSPACED, UNSPACED_CHARACTER, fold
 
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "how",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "she",
-        "such",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-    ]
+ENGLISH = (
+    "a an and are as at be been but by did do does for from had has have he her his how if in into is it its no not of "
+    "on or she such that the their then there these they this to was were what when where which who whom whose why "
+    "will with"
 )
+STOP_WORDS = frozenset(ENGLISH.split())
 """English words that say nothing of a text's subject; not indexed, and not searched for."""
 
 RUN = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")

@@ -138,7 +138,8 @@ def vectors(answer: bytes, count: int) -> NDArray[np.float32]:
     """The embeddings in the order of the texts; anything but one finite vector for each is malformed."""
     try:
         items = sorted(orjson.loads(answer)["data"], key=lambda item: item["index"])
-        found = np.array([item["embedding"] for item in items], dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is too great becomes infinite
+            found = np.array([item["embedding"] for item in items], dtype=np.float32)
         in_order = [item["index"] for item in items] == list(range(count))
     except (ValueError, TypeError, KeyError) as error:
         raise PassingTrouble("the answer is malformed") from error
