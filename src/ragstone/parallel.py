@@ -50,6 +50,8 @@ def each(
     left = [id for id in items if id not in done]
     if not left:
         return {id: done[id] for id in items}
+    from threadpoolctl import threadpool_limits
+
     work = prepare()
 
     def one(id: str) -> tuple[str, Done[R]]:
@@ -59,10 +61,11 @@ def each(
 
     pool = ThreadPoolExecutor(max(1, concurrency), thread_name_prefix=stage)
     try:
-        for future in as_completed([pool.submit(one, id) for id in left]):
-            id, item = future.result()
-            done[id] = item
-            tick(item)
+        with threadpool_limits(1, user_api="blas"):  # our threads use the cores; the library's own would fight them
+            for future in as_completed([pool.submit(one, id) for id in left]):
+                id, item = future.result()
+                done[id] = item
+                tick(item)
     finally:
         pool.shutdown(cancel_futures=True)
     return {id: done[id] for id in items}
