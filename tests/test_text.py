@@ -283,3 +283,22 @@ def test_nothing_contains_an_empty_run_and_tokens_have_no_space(text: str) -> No
     assert not contains_run(found, [])
     assert all(token and not any(map(str.isspace, token)) for token in found)
     assert not found or contains_run(found, found)
+
+
+def test_vowel_signs_belong_to_their_word() -> None:
+    assert tokens("हिन्दी भाषा") == ["हिन्दी", "भाषा"]
+    assert count_tokens("हिन्दी भाषा") == 3
+
+
+def test_a_list_of_english_nouns_is_not_taken_for_another_language() -> None:
+    assert language("a rock as a wall do moss a tree as a mast do fern a lake as a sea do reed a hill as a cliff") in (
+        "",
+        "en",
+    )
+    assert (
+        language(
+            "O rio nasce nas montanhas e não seca no verão, mas os campos em volta são secos e foi por isso que "
+            "uma parte da água é guardada para as cidades pelo governo."
+        )
+        == "pt"
+    )

@@ -13,7 +13,11 @@ UNSPACED = (
 )
 """Scripts that put no space between words."""
 
-TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+")
+COMBINING = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+"""Accents and vowel signs, which belong to their word although they are no letters; with the Indic scripts whole."""
+
+WORD = rf"[^\W{UNSPACED}]+(?:[{COMBINING}]+[^\W{UNSPACED}]*)*"
+TOKEN = re.compile(rf"[{UNSPACED}]|{WORD}")
 UNSPACED_CHARACTER = re.compile(rf"[{UNSPACED}]")
 TOKEN_RULE = "words * 1.3 + unspaced characters"  # noqa: S105 (a rule, no secret)
 """How budgets count tokens where no model's own tokenizer is at hand."""
@@ -113,9 +117,6 @@ POSSESSIVE = re.compile(r"(?<=[^\W0_])'s\b")  # 1974's is 1974, 1990's is the 19
 APOSTROPHE = re.compile(r"'(?!\d)|(?<!\d)'")  # that of 5'10 parts two numbers
 SECOND_INITIAL = re.compile(r"\. ?[^\W\d_]\.")
 INITIALS = re.compile(r"\b(?:[^\W\d_]\. ?){2,}")
-
-COMBINING = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
-"""Accents and vowel signs, which belong to their word although they are no letters; with the Indic scripts whole."""
 
 
 def token_pattern(letter: str) -> str:
@@ -228,14 +229,14 @@ SCRIPTS = {
     "el": "\u0370-\u03ff",
 }
 
-FUNCTION_WORDS = {
+FUNCTION_WORDS = {  # none that English has too
     "en": "the of and to in is was that for with his on as by it from are were which this",
     "de": "der die und das ist nicht mit von dem den ein eine zu auf für sich auch wird als im",
     "fr": "le la les et est des une dans pour que qui sur pas avec du au aux par ce cette",
     "es": "el la los las y es una en para que por con del su se como más lo este fue",
     "it": "il la che di è una per non con del della gli le nel sono anche si da come alla",
-    "pt": "o a os as e é uma em para que por com do da se como mais ao foi não",
-    "nl": "de het een en van is dat op te niet met zijn voor in werd die aan door ook bij",
+    "pt": "os é uma em para que por com da dos das se como mais ao foi não são pelo pela também",
+    "nl": "de het een en van dat op te niet met zijn voor werd die aan ook bij naar heeft deze",
 }
 
 

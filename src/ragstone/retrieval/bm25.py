@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ragstone.retrieval.chunks import Chunk
 from ragstone.retrieval.index_cache import Arrays, kept
 from ragstone.retrieval.ranking import Hit, Indices, Rows, leaders
-from ragstone.text import UNSPACED, UNSPACED_CHARACTER, fold
+from ragstone.text import UNSPACED, UNSPACED_CHARACTER, WORD, fold
 
 ENGLISH = (
     "a an and are as at be been but by did do does for from had has have he her his how if in into is it its no not of "
@@ -20,7 +20,7 @@ ENGLISH = (
 STOP_WORDS = frozenset(ENGLISH.split())
 """English words that say nothing of a text's subject; not indexed, and not searched for."""
 
-RUN = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
+RUN = re.compile(rf"[{UNSPACED}]+|{WORD}")
 TINY = float(np.finfo(np.float32).tiny)
 
 
