@@ -5,7 +5,7 @@ A run folder grows by systems and metrics: the same command with one more system
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,11 @@ class Run:
         """The results as a table that shows well in a terminal and in a notebook."""
         return results_table(self.rows, self.notes)
 
+    def read_from(self, source: str | Path | Benchmark) -> "Run":
+        """The run with the place that its benchmark was read from, if it was read."""
+        place = "" if isinstance(source, Benchmark) else str(source)
+        return replace(self, manifest=self.manifest.model_copy(update={"source": place}))
+
 
 # ── the two verbs ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -88,35 +93,30 @@ def evaluate(
     """Runs the systems and scores their answers; with `out` all is kept there, and an interrupted run goes on."""
     chosen = settings or load_settings()
     kit = open_kit(chosen, draw)
-    loaded = not isinstance(benchmark, Benchmark)
-    source = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
-    source = source.model_copy(update={"questions": source.questions[:limit]})
+    loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
+    source = loaded.model_copy(update={"questions": loaded.questions[:limit]})
     asked = [create(System, system) if isinstance(system, str) else system for system in systems]
     wanted = choose_metrics(metrics, kit)
     check_fit(source, asked, wanted)
     order = place_order(source, corpus, kit, limit)
     folder = Path(out) if out is not None else None
-    earlier = finished_run(folder, order)
+    earlier = finished_run(folder, order, source.questions)
     with claim(folder, order, "run.json") as journal:
         hand_on(earlier, journal)
-        done = {
-            repr(system): answer_all(
-                source,
-                system,
-                kit,
-                journal,
-                corpus=corpus,
-                concurrency=chosen.concurrency,
-                retry_failed=retry_failed,
-                progress=progress,
-            )
-            for system in asked
-        }
-        answered = add_systems(earlier, asked, done)
-        described = answered.manifest.model_copy(update={"source": str(benchmark) if loaded else ""})
-        run = add_scores(replace(answered, manifest=described, questions=source.questions), wanted, source, kit)
+        ask = partial(
+            answer_all,
+            source,
+            kit=kit,
+            journal=journal,
+            corpus=corpus,
+            concurrency=chosen.concurrency,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
+        answered = add_systems(earlier, asked, {repr(system): ask(system) for system in asked})
+        run = add_scores(answered, wanted, kit)
         if folder:
-            save_run(run, folder)
+            save_run(run.read_from(benchmark), folder)
             journal.remove()
     return run
 
@@ -125,7 +125,7 @@ def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Se
     """Scores a finished run by more metrics, without asking any system again."""
     run = load_run(Path(folder))
     kit = open_kit(settings or load_settings(), run.manifest.draw)
-    scored = add_scores(run, choose_metrics(metrics, kit), None, kit)
+    scored = add_scores(run, choose_metrics(metrics, kit), kit)
     with claim(Path(folder), order_of(run.manifest), "run.json") as journal:
         hand_on(run, journal)
         save_run(scored, Path(folder))
@@ -205,12 +205,11 @@ def add_systems(earlier: Run, systems: Sequence[System], done: Mapping[str, Mapp
     return replace(earlier, manifest=manifest, answers=tuple(answers), failures=tuple(failures), timings=tuple(timings))
 
 
-def add_scores(run: Run, metrics: Sequence[Metric], source: Benchmark | None, kit: Kit) -> Run:
+def add_scores(run: Run, metrics: Sequence[Metric], kit: Kit) -> Run:
     """The run scored by these metrics and by those it was scored by before."""
     new = {repr(metric): metric.described() for metric in metrics}
-    documents = {document.id: document for document in source.documents} if source else {}
     old = [remake(described) for name, described in run.manifest.metrics.items() if name not in new]
-    scores, failures = score_all(run.questions, run.answers, [*old, *metrics], replace(kit, documents=documents))
+    scores, failures = score_all(run.questions, run.answers, [*old, *metrics], kit)
     manifest = run.manifest.model_copy(update={"metrics": {**run.manifest.metrics, **new}})
     asked = [failure for failure in run.failures if not failure.of]
     return replace(run, manifest=manifest, scores=scores, failures=(*asked, *failures))
@@ -252,10 +251,10 @@ def load_run(folder: Path) -> Run:
     return Run(manifest, **{name: read_lines(folder / f"{name}.jsonl", kind) for name, kind in FILES.items()})
 
 
-def finished_run(folder: Path | None, order: RunManifest) -> Run:
-    """The finished run in the folder, to be added to; an empty run where there is none."""
+def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Question, ...]) -> Run:
+    """The finished run in the folder, to be added to; a run without answers where there is none."""
     if folder is None or not finished(folder, "run.json"):
-        return Run(order)
+        return Run(order, questions)
     run = load_run(folder)
     for field, theirs in order_of(run.manifest):
         if theirs != getattr(order, field):

@@ -184,7 +184,7 @@ class Kit:
     cache: Path | None = None  # where indexes are kept; None: nowhere
     reader: Reader | None = None
     embedder: Embedder | None = None
-    documents: Mapping[str, Document] = field(default_factory=dict)  # what checks and metrics may look up
+    documents: Mapping[str, Document] = field(default_factory=dict)  # what checks may look up
     kept: Sequence[Question] = ()  # for checks that compare with earlier questions
 
     def has(self, role: str) -> bool:
