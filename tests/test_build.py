@@ -191,6 +191,113 @@ def test_a_check_without_its_model_is_not_run_and_the_card_says_so(settings: Set
     assert "Not run: judged (no model is set for the role judge)" in (tmp_path / "b" / "README.md").read_text("utf-8")
 
 
+class Twins(Numbered):
+    """Makes the same question twice in one job."""
+
+    def make(self, job: int, kit: Kit, rejections: Sequence[Rejection]) -> Iterable[Draft]:
+        for letter in "ab":
+            yield Draft(question=Question(id=f"{letter}{job}", text=f"what is number {job}", answers=(("x",),)))
+
+
+def test_drafts_of_one_job_are_compared_with_each_other(settings: Settings) -> None:
+    built = build(Twins(jobs=2), benchmark_of(1), checks=["duplicates"], settings=settings)
+    assert [question.id for question in built.questions] == ["a0", "a1"]
+    assert [entry.question_id for entry in built.rejected] == ["b0", "b1"]
+
+
+class Fragile(Numbered):
+    """Its first draft is rejected, then its model goes down."""
+
+    down: ClassVar[bool] = True
+
+    def make(self, job: int, kit: Kit, rejections: Sequence[Rejection]) -> Iterable[Draft]:
+        if job == 1 and rejections and self.down:
+            raise ModelError("down")
+        yield from super().make(job, kit, rejections)
+
+
+def test_what_was_rejected_before_a_failure_is_kept(settings: Settings) -> None:
+    built = build(Fragile(jobs=3), benchmark_of(1), checks=[Picky()], settings=settings)
+    assert [(failure.item_id, failure.error) for failure in built.failures] == [("job1", "down")]
+    assert [entry.question_id for entry in built.rejected].count("q1") == 1
+
+
+def test_failed_jobs_of_a_finished_build_are_tried_again_when_asked(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(retry_failed: bool) -> Benchmark:
+        return build(
+            Fragile(jobs=3),
+            benchmark_of(1),
+            checks=[Picky()],
+            out=tmp_path / "b",
+            settings=settings,
+            retry_failed=retry_failed,
+        )
+
+    first = make(False)
+    monkeypatch.setattr(Fragile, "down", False)
+    assert make(False) == first
+    healed = make(True)
+    assert (len(first.failures), len(healed.failures)) == (1, 0)
+    assert [question.id for question in healed.questions] == ["q0", "q1"]
+    assert load_benchmark(tmp_path / "b") == healed
+
+
+def test_a_document_with_a_known_id_and_another_text_is_an_error(settings: Settings) -> None:
+    taken = Benchmark(documents=(Document(id="made0", text="another text"),))
+    with pytest.raises(DataError, match="another document with the id 'made0'; nothing was written"):
+        build(Numbered(jobs=1), taken, checks=[], settings=settings)
+
+
+def test_another_model_is_another_benchmark(settings: Settings, tmp_path: Path) -> None:
+    class Asking(Numbered):
+        """Uses the reader."""
+
+        uses: ClassVar = ("reader",)
+
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text("", "utf-8")
+
+    def make(script: str) -> Benchmark:
+        models = {"reader": f"scripted:{tmp_path / script}.jsonl"}
+        chosen = settings.model_copy(update={"models": models})
+        return build(Asking(jobs=1), benchmark_of(1), checks=[], out=tmp_path / "b", settings=chosen)
+
+    make("one")
+    assert "Model as reader: scripted:one.jsonl" in (tmp_path / "b" / "README.md").read_text("utf-8")
+    with pytest.raises(ConfigError, match="holds another benchmark"):
+        make("two")
+
+
+def test_a_killed_build_goes_on_and_gives_the_same_files(settings: Settings, tmp_path: Path) -> None:
+    class Counted(Numbered):
+        """Counts its calls, and dies at the fourth."""
+
+        calls: ClassVar[list[int]] = []
+        dies: ClassVar[bool] = True
+
+        def make(self, job: int, kit: Kit, rejections: Sequence[Rejection]) -> Iterable[Draft]:
+            if len(self.calls) == 3 and self.dies:
+                raise SystemExit
+            self.calls.append(job)
+            yield from super().make(job, kit, rejections)
+
+    one_by_one = settings.model_copy(update={"concurrency": 1})
+
+    def make(out: str) -> None:
+        build(Counted(jobs=5), benchmark_of(1), checks=[], out=tmp_path / out, settings=one_by_one)
+
+    with pytest.raises(SystemExit):
+        make("killed")
+    Counted.dies = False
+    make("killed")
+    assert Counted.calls == [0, 1, 2, 3, 4]
+    make("plain")
+    for path in (tmp_path / "plain").glob("[!.]*"):
+        assert path.read_bytes() == (tmp_path / "killed" / path.name).read_bytes()
+
+
 # ── the checks ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,6 +1,8 @@
 """Running: a system sees what it may see and nothing more; a failed call is not a wrong answer."""
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,7 +10,8 @@ import pytest
 
 from ragstone.config import Settings
 from ragstone.errors import ConfigError, DataError, ModelError
-from ragstone.evaluate import evaluate, load_run, rescore
+from ragstone.evaluate import Run, evaluate, load_run, rescore
+from ragstone.journal import Journal
 from ragstone.kit import Answerer, Kit, Metric, System, identity
 from ragstone.llm.reader import ModelReader
 from ragstone.run import query
@@ -52,8 +55,10 @@ def test_the_oracle_gets_the_evidence_less_what_is_hidden_and_closed_book_nothin
 
 
 def test_a_query_holds_no_gold() -> None:
-    seen = query(HOPS, Bm25(), "scoped", ALL).model_dump()
-    assert set(seen) == {"id", "text", "choices", "scope"}
+    telling = HOPS.model_copy(update={"id": "q7-unanswerable"})
+    seen = query(telling, Bm25(), "scoped", ALL)
+    assert set(seen.model_dump()) == {"id", "text", "choices", "scope"}
+    assert "unanswerable" not in repr(seen)
 
 
 # ── systems and the reader ───────────────────────────────────────────────────────────────────────────────────────────
@@ -139,17 +144,19 @@ def test_what_was_cut_is_recorded_in_the_answer() -> None:
 class Moody(System):
     """Answers the first question right, the second wrong, declines the third, fails at the fourth."""
 
+    healed: ClassVar[bool] = False
     k: int = identity(10, "passages")
 
     def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
         def answer(query: Query) -> Answer:
-            if query.id == "q4":
+            if query.text == "4?" and not self.healed:
                 raise ModelError("gave up after 3 tries")
             return {
-                "q1": Answer(text="gold", raw="gold"),
-                "q2": Answer(text="lead", raw="lead"),
-                "q3": Answer(text="I do not know", raw="I do not know", declined=True),
-            }[query.id]
+                "4?": Answer(text="gold", raw="gold"),
+                "1?": Answer(text="gold", raw="gold"),
+                "2?": Answer(text="lead", raw="lead"),
+                "3?": Answer(text="I do not know", raw="I do not know", declined=True),
+            }[query.text]
 
         return answer
 
@@ -271,22 +278,173 @@ def test_a_run_with_other_settings_is_not_mixed_in(settings: Settings, tmp_path:
         evaluate(four_questions(), [Counting()], out=tmp_path / "run", corpus="pooled", settings=settings)
 
 
-def test_failures_are_kept_and_tried_again_only_when_asked(settings: Settings, tmp_path: Path) -> None:
-    first = evaluate(four_questions(), [Moody()], ["exact_match"], out=tmp_path / "run", settings=settings)
-    again = evaluate(four_questions(), [Moody()], ["exact_match"], out=tmp_path / "run", settings=settings)
-    assert again.failures == first.failures
+def test_failures_are_kept_and_tried_again_only_when_asked(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(retry_failed: bool) -> Run:
+        out = tmp_path / "run"
+        return evaluate(
+            four_questions(), [Moody()], ["exact_match"], out=out, settings=settings, retry_failed=retry_failed
+        )
 
-    class Healed(Moody):
-        """Now it answers."""
+    first = ask(False)
+    monkeypatch.setattr(Moody, "healed", True)
+    assert ask(False).failures == first.failures
+    healed = ask(True)
+    assert (healed.rows[0].n, healed.rows[0].failed, len(healed.failures)) == (4, 0, 0)
+    assert healed.rows[0].value == 0.5
+
+
+def test_a_command_with_nothing_new_writes_nothing(settings: Settings, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(four_questions(), [Counting(), Counting(label="b")], ["exact_match"], out=out, settings=settings)
+    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.glob("*.json*")}
+    evaluate(four_questions(), [Counting()], ["exact_match"], out=out, settings=settings)
+    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in out.glob("*.json*")} == before
+
+
+def another_counting() -> System:
+    class Counting(System):
+        """Has the name of the other one."""
 
         def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
-            return lambda query: Answer(text="gold", raw="gold")
+            return lambda query: Answer(text="lead", raw="lead")
 
-    Healed.name = "moody"
-    healed = evaluate(
-        four_questions(), [Healed()], ["exact_match"], out=tmp_path / "run", settings=settings, retry_failed=True
-    )
-    assert (healed.rows[0].n, healed.rows[0].failed, len(healed.failures)) == (4, 0, 0)
+    return Counting()
+
+
+def test_two_systems_of_one_name_are_never_taken_for_each_other(settings: Settings, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(four_questions(), [Counting()], ["exact_match"], out=out, settings=settings)
+    with pytest.raises(ConfigError, match=r"answers of another counting \(other component\)"):
+        evaluate(four_questions(), [another_counting()], ["exact_match"], out=out, settings=settings)
+    with pytest.raises(ConfigError, match="results of another counting"):
+        evaluate(four_questions(), [Counting(), another_counting()], ["exact_match"], settings=settings)
+
+
+def test_another_reader_is_not_mixed_in(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(f'{{"when": "", "reply": "{name}"}}\n', "utf-8")
+
+    def ask(script: str) -> Run:
+        models = {"reader": f"scripted:{tmp_path / script}.jsonl", "embedder": "wordllama"}
+        chosen = settings.model_copy(update={"models": models})
+        return evaluate(rivers, ["oracle"], ["covered"], out=tmp_path / "run", settings=chosen)
+
+    ask("one")
+    with pytest.raises(ConfigError, match=r"answers of another oracle \(other models\)"):
+        ask("two")
+
+
+def test_a_metric_that_cannot_be_made_again_keeps_its_scores(settings: Settings, tmp_path: Path) -> None:
+    class Local(Metric):
+        """Lives in a function, so nobody can import it."""
+
+        def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
+            return Score(value=0.5)
+
+    evaluate(four_questions(), [Counting()], [Local()], out=tmp_path / "run", settings=settings)
+    run = rescore(tmp_path / "run", ["exact_match"], settings=settings)
+    assert [(row.metric, row.value) for row in run.rows] == [("local", 0.5), ("exact_match", 1.0)]
+
+
+def test_a_score_beyond_0_and_1_names_the_metric(settings: Settings) -> None:
+    class Percent(Metric):
+        """Thinks in per cent."""
+
+        def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
+            return Score(value=50.0)
+
+    with pytest.raises(ConfigError, match="percent gave a wrong score, value: input should be less than or equal to 1"):
+        evaluate(four_questions(), [Counting()], [Percent()], settings=settings)
+
+
+def test_declining_without_a_word_does_not_raise_the_score(settings: Settings) -> None:
+    class Shy(Moody):
+        """Answers one question and declines the rest."""
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: Answer(text="gold") if query.text == "1?" else Answer(declined=True)
+
+    [row] = evaluate(four_questions(), [Shy()], ["exact_match"], settings=settings).rows
+    assert (row.value, row.n, row.declined) == (0.25, 4, 3)
+
+
+def test_an_answer_that_cannot_be_written_is_a_failure(settings: Settings, tmp_path: Path) -> None:
+    class Broken(Moody):
+        """Speaks half characters."""
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: Answer(text="half \ud800" if query.text == "1?" else "gold")
+
+    run = evaluate(four_questions(), [Broken()], ["exact_match"], out=tmp_path / "run", settings=settings)
+    assert (run.rows[0].n, run.rows[0].failed) == (3, 1)
+    assert "cannot be written as UTF-8" in run.failures[0].value.error
+
+
+class Killed(BaseException):
+    """As abrupt as a kill."""
+
+
+@pytest.mark.parametrize("step", range(16))
+def test_a_kill_while_a_growing_run_is_saved_loses_no_answer(
+    step: int, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every rename is a moment to die: in the stage, between the stage and its place, in the journal."""
+    Counting.calls.clear()
+    out = tmp_path / "run"
+
+    def ask(label: str) -> Run:
+        return evaluate(four_questions(), [Counting(label=label)], ["exact_match"], out=out, settings=settings)
+
+    ask("a")
+    left = [step]
+
+    def dying(source: str | Path, target: str | Path) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        real_replace(source, target)
+
+    real_replace = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", dying)
+        with contextlib.suppress(Killed):
+            ask("b")
+    run = ask("b")
+    assert {(entry.by, entry.question_id) for entry in run.answers} == {
+        (f"counting(label={label})", f"q{n}") for label in "ab" for n in range(1, 5)
+    }
+    assert len(Counting.calls) == 8
+    assert load_run(out).rows == run.rows
+    assert not list(out.glob("journal-*"))
+
+
+def test_half_of_a_system_survives_a_command_that_leaves_it_out(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Counting.calls.clear()
+    chosen = settings.model_copy(update={"concurrency": 1})
+
+    def ask(*labels: str) -> Run:
+        systems = [Counting(label=label) for label in labels]
+        return evaluate(four_questions(), systems, ["exact_match"], out=tmp_path / "run", settings=chosen)
+
+    real_add = Journal.add
+
+    def dying(journal: Journal, item_id: str, value: Mapping[str, object]) -> None:
+        if len(Counting.calls) == 7:
+            raise Killed
+        real_add(journal, item_id, value)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "add", dying)
+        with pytest.raises(Killed):
+            ask("a", "b")
+    ask("a")
+    before = len(Counting.calls)
+    assert len(ask("a", "b").answers) == 8
+    assert len(Counting.calls) - before == 2  # two of b's four were in the journal
 
 
 def test_files_are_the_same_whatever_the_concurrency(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import ragstone
 from ragstone.errors import ConfigError, DataError
 from ragstone.journal import Journal, claim
 from ragstone.store import fingerprint, load_benchmark, problems, save_benchmark, write_bytes
-from ragstone.types import Answer, Benchmark, Document, Evidence, Passage, Question, Score, Step
+from ragstone.types import Answer, Benchmark, Document, Evidence, Made, Passage, Question, Score, Step
 
 
 def test_a_saved_benchmark_comes_back_as_it_was(rivers: Benchmark, tmp_path: Path) -> None:
@@ -132,39 +132,94 @@ def test_the_fingerprint_depends_on_data_and_not_on_where_it_came_from(rivers: B
 
 def test_a_journal_drops_a_torn_last_line_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    with Journal(path) as journal:
-        journal.add("a", {"value": 1})
+    journal = Journal(path)
+    journal.add("a", {"value": 1})
+    journal.close()
     with path.open("ab") as file:
         file.write(b'{"id": "b", "val')
-    with Journal(path) as journal:
-        assert "a" in journal
-        assert "b" not in journal
-        journal.add("c", {"value": 3})
+    journal = Journal(path)
+    assert "a" in journal
+    assert "b" not in journal
+    journal.add("c", {"value": 3})
+    journal.close()
     assert [json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()] == ["a", "c"]
 
 
 def test_two_commands_cannot_work_in_one_folder(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j"), pytest.raises(ConfigError, match="another command is working in"):
-        Journal(tmp_path / "j")
+    order = a_step("one")
+    with claim(tmp_path / "out", order), pytest.raises(ConfigError, match="another command is working in"):  # noqa: SIM117
+        with claim(tmp_path / "out", order):
+            pass
+
+
+def a_step(recipe: str) -> Step:
+    return Step(recipe=recipe, made=Made(component={}), ragstone="0", input="")
+
+
+def claimed(folder: Path, recipe: str) -> None:
+    """Begins some work in the folder and leaves it unfinished."""
+    with claim(folder, a_step(recipe)) as journal:
+        journal.add("item", {"value": 1})
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("do not lose me")
     with pytest.raises(ConfigError, match="is not empty"):
-        claim(tmp_path, Step(recipe="r"))
+        claimed(tmp_path, "one")
     assert os.listdir(tmp_path) == ["thesis.tex"]
 
 
 def test_unfinished_work_with_other_settings_is_not_mixed_in(tmp_path: Path) -> None:
-    with claim(tmp_path / "out", Step(recipe="one")):
-        pass
+    claimed(tmp_path / "out", "one")
     with pytest.raises(ConfigError, match="unfinished work with other settings"):
-        claim(tmp_path / "out", Step(recipe="two"))
+        claimed(tmp_path / "out", "two")
+    claimed(tmp_path / "out", "one")
 
 
-def test_files_that_a_kill_left_half_written_are_cleared_away(tmp_path: Path) -> None:
-    with claim(tmp_path / "out", Step(recipe="one")):
-        pass
-    (tmp_path / "out" / ".partial-x").write_text("half")
-    with claim(tmp_path / "out", Step(recipe="one")):
-        assert [path.name[:8] for path in (tmp_path / "out").iterdir()] == ["journal-"]
+def test_a_journal_goes_when_the_files_hold_all_of_it_and_keeps_the_rest_until_then(tmp_path: Path) -> None:
+    with claim(tmp_path / "out", a_step("one")) as journal:
+        journal.add("a", {"value": 1})
+        journal.add("b", {"value": 2})
+        journal.forget({"a"})
+    with claim(tmp_path / "out", a_step("one")) as journal:
+        assert "a" not in journal
+        assert journal.get("b") == {"value": 2}
+        journal.forget({"b"})
+    assert os.listdir(tmp_path / "out") == [".lock"]
+
+
+class Killed(BaseException):
+    """As abrupt as a kill."""
+
+
+@pytest.mark.parametrize("moves", range(6))
+def test_a_kill_while_files_are_replaced_leaves_all_the_old_or_all_the_new(
+    moves: int, rivers: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fewer = rivers.model_copy(update={"questions": rivers.questions[:1]})
+    save_benchmark(rivers, tmp_path / "b")
+    done: list[str | Path] = []
+
+    def dying(source: str | Path, target: str | Path) -> None:
+        if Path(target).parent == tmp_path / "b":
+            if len(done) == moves:
+                raise Killed
+            done.append(target)
+        real_replace(source, target)
+
+    real_replace = os.replace
+    monkeypatch.setattr(os, "replace", dying)
+    with pytest.raises(Killed):
+        save_benchmark(fewer, tmp_path / "b")
+    monkeypatch.undo()
+    assert load_benchmark(tmp_path / "b") == fewer
+    assert not (tmp_path / "b" / ".staged").exists()
+
+
+def test_a_kill_before_all_is_staged_leaves_the_old_files(rivers: Benchmark, tmp_path: Path) -> None:
+    save_benchmark(rivers, tmp_path)
+    (tmp_path / ".staged").mkdir()
+    (tmp_path / ".staged" / "documents.jsonl").write_text("half")
+    assert load_benchmark(tmp_path) == rivers
+    save_benchmark(rivers, tmp_path)
+    assert not (tmp_path / ".staged").exists()

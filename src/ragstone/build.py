@@ -20,6 +20,7 @@ from ragstone.plugins import create
 from ragstone.progress import Progress, silent
 from ragstone.store import fingerprint, finished, load_benchmark, problems, save_benchmark
 from ragstone.types import Benchmark, Document, Draft, Entry, Failure, Question, Record, Rejection, Step
+from ragstone.version import __version__
 
 
 class Outcome(Record):
@@ -28,6 +29,7 @@ class Outcome(Record):
     kept: tuple[Draft, ...] = ()
     rejected: tuple[Rejection, ...] = ()
     attempts: int = 0
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,16 @@ def build(
     given = given.model_copy(update={"questions": given.questions[:limit]})
     order = place_order(recipe, given, checks, kit, attempts, fields)
     folder = Path(out) if out is not None else None
-    if folder and (earlier := already_built(folder, order.step)):
-        return earlier
     with claim(folder, order.step) as journal:
-        built = carry_out(order, kit, journal, chosen.concurrency, retry_failed, progress)
+        earlier = already_built(folder, order.step)
+        if earlier and not (retry_failed and earlier.failures):
+            return earlier
+        jobs = order.recipe.plan(order.source, kit)
+        built = carry_out(order, jobs, kit, journal, chosen.concurrency, retry_failed, progress)
         if folder:
             save_benchmark(built, folder)
-            journal.remove()
+        if not built.failures:
+            journal.forget(jobs)
     return built
 
 
@@ -90,20 +95,23 @@ def place_order(
     if checks is None:
         wanted = [create(Check, name) for name in chosen.checks]
     missing = {repr(check): role for check in wanted for role in check.needs if not kit.has(role)}
+    ready = [check for check in wanted if repr(check) not in missing]
     step = Step(
         recipe=repr(chosen),
-        settings={**chosen.settings(), "attempts": attempts},
-        checks=tuple(repr(check) for check in wanted if repr(check) not in missing),
-        not_run={check: f"no model is set for the role {role}" for check, role in missing.items()},
-        draw=kit.draw,
+        made=kit.made_by(chosen),
+        ragstone=__version__,
         input=fingerprint(source),
+        draw=kit.draw,
+        attempts=attempts,
+        checks={repr(check): kit.made_by(check) for check in ready},
+        not_run={check: f"no model is set for the role {role}" for check, role in missing.items()},
     )
-    return Order(chosen, [check for check in wanted if repr(check) not in missing], source, attempts, step)
+    return Order(chosen, ready, source, attempts, step)
 
 
-def already_built(folder: Path, step: Step) -> Benchmark | None:
+def already_built(folder: Path | None, step: Step) -> Benchmark | None:
     """The finished benchmark in the folder, if it is the one that was ordered; another one is never overwritten."""
-    if not finished(folder, "manifest.json"):
+    if folder is None or not finished(folder, "manifest.json"):
         return None
     earlier = load_benchmark(folder)
     made = earlier.steps[-1].model_copy(update={"counts": {}}) if earlier.steps else None
@@ -113,35 +121,43 @@ def already_built(folder: Path, step: Step) -> Benchmark | None:
 
 
 def carry_out(
-    order: Order, kit: Kit, journal: Journal, concurrency: int, retry_failed: bool, progress: Progress
+    order: Order,
+    jobs: Mapping[str, Any],
+    kit: Kit,
+    journal: Journal,
+    concurrency: int,
+    retry_failed: bool,
+    progress: Progress,
 ) -> Benchmark:
-    """Plans, makes in parallel, compares in order, and puts the result together."""
-    corpus = {document.id: document for document in order.source.documents}
-    kit = replace(kit, documents=corpus)
-    jobs = order.recipe.plan(order.source, kit)
+    """Makes in parallel, compares in order, and puts the result together."""
     if not jobs:
         raise DataError(f"{order.recipe!r} found nothing to make from this source; check that it has questions")
+    seeing = replace(kit, documents={document.id: document for document in order.source.documents})
     alone = [check for check in order.checks if not check.across]
     with progress("build", len(jobs)) as tick:
         done = each(
             jobs,
-            lambda: lambda job: work(order, alone, job, kit, Outcome()),
+            lambda: lambda job: work(order, alone, job, seeing, Outcome()),
             Outcome,
             stage="build",
             journal=journal,
             concurrency=concurrency,
             retry_failed=retry_failed,
+            failed=lambda outcome: bool(outcome.error),
             tick=tick,
         )
-    return assemble(order, kit, jobs, {id: item.value for id, item in done.items()})
+    return assemble(order, seeing, jobs, {id: item.value for id, item in done.items()})
 
 
 def work(order: Order, checks: Sequence[Check], job: Any, kit: Kit, before: Outcome) -> Outcome:
-    """Makes drafts until one passes or the attempts are used up."""
+    """Makes drafts until one passes or the attempts are used up; an error keeps what was made before it."""
     rejected = list(before.rejected)
     for attempt in range(before.attempts + 1, order.attempts + 1):
-        drafts = list(order.recipe.make(job, kit, rejected))
-        judged = [(draft, judge(draft, checks, kit)) for draft in drafts]
+        try:
+            drafts = list(order.recipe.make(job, kit, rejected))
+            judged = [(draft, judge(draft, checks, kit)) for draft in drafts]
+        except (DataError, ModelError) as error:
+            return Outcome(rejected=tuple(rejected), attempts=attempt, error=str(error))
         rejected += [rejection for _, rejection in judged if rejection]
         kept = tuple(draft for draft, rejection in judged if not rejection)
         if kept or not drafts:
@@ -160,13 +176,19 @@ def judge(draft: Draft, checks: Iterable[Check], kit: Kit) -> Rejection | None:
     return None
 
 
-def compare(order: Order, job: Any, outcome: Outcome, kit: Kit, kept: Sequence[Question]) -> Outcome:
+def compare(order: Order, job: Any, outcome: Outcome, kit: Kit, kept: list[Question]) -> Outcome:
     """Runs the comparing checks on a job's drafts; if none is left, makes again while attempts remain."""
     across = [check for check in order.checks if check.across]
-    judged = [(draft, judge(draft, across, replace(kit, kept=kept))) for draft in outcome.kept]
-    rejected = (*outcome.rejected, *(rejection for _, rejection in judged if rejection))
-    left = tuple(draft for draft, rejection in judged if not rejection)
-    compared = Outcome(kept=left, rejected=rejected, attempts=outcome.attempts)
+    left: list[Draft] = []
+    rejected = list(outcome.rejected)
+    for draft in outcome.kept:
+        try:
+            rejection = judge(draft, across, replace(kit, kept=[*kept, *(d.question for d in left)] if left else kept))
+        except (DataError, ModelError) as error:
+            return outcome.model_copy(update={"kept": tuple(left), "rejected": tuple(rejected), "error": str(error)})
+        rejected += [rejection] if rejection else []
+        left += [] if rejection else [draft]
+    compared = outcome.model_copy(update={"kept": tuple(left), "rejected": tuple(rejected)})
     if left or not outcome.kept or outcome.attempts >= order.attempts:
         return compared
     alone = [check for check in order.checks if not check.across]
@@ -175,43 +197,29 @@ def compare(order: Order, job: Any, outcome: Outcome, kit: Kit, kept: Sequence[Q
 
 def assemble(order: Order, kit: Kit, jobs: Mapping[str, Any], done: Mapping[str, Outcome | Failure]) -> Benchmark:
     kept: list[Draft] = []
+    questions: list[Question] = []
     rejected: list[Rejection] = []
     failures: list[Failure] = []
     exhausted = 0
     for id, job in jobs.items():
-        outcome = settle(order, id, job, done[id], kit, [draft.question for draft in kept])
-        if isinstance(outcome, Failure):
-            failures.append(outcome)
-            continue
+        made = done[id]
+        outcome = Outcome(error=made.error) if isinstance(made, Failure) else compare(order, job, made, kit, questions)
         kept += outcome.kept
+        questions += [draft.question for draft in outcome.kept]
         rejected += outcome.rejected
-        exhausted += not outcome.kept
-    counts = {
-        "planned": len(jobs),
-        "exhausted": exhausted,
-        "failed": len(failures),
-        "drafted": len(kept) + len(rejected),
-    }
-    counts |= {"kept": len(kept), "rejected": len(rejected)}
-    built = put_together(order, kept, rejected, failures, counts)
+        failures += [Failure(item_id=id, stage="build", error=outcome.error)] if outcome.error else []
+        exhausted += not outcome.kept and not outcome.error
+    counts = {"planned": len(jobs), "exhausted": exhausted, "failed": len(failures)}
+    counts |= {"drafted": len(kept) + len(rejected), "kept": len(kept), "rejected": len(rejected)}
+    built = put_together(order, kit, kept, rejected, failures, counts)
     for problem in problems(built):
         raise DataError(f"{order.recipe!r} made a benchmark in which {problem}; nothing was written")
     return built
 
 
-def settle(
-    order: Order, id: str, job: Any, outcome: Outcome | Failure, kit: Kit, kept: Sequence[Question]
-) -> Outcome | Failure:
-    if isinstance(outcome, Failure):
-        return outcome
-    try:
-        return compare(order, job, outcome, kit, kept)
-    except (DataError, ModelError) as error:
-        return Failure(item_id=id, stage="build", error=str(error))
-
-
 def put_together(
     order: Order,
+    kit: Kit,
     kept: Sequence[Draft],
     rejected: Sequence[Rejection],
     failures: Sequence[Failure],
@@ -219,8 +227,10 @@ def put_together(
 ) -> Benchmark:
     questions = tuple(draft.question for draft in kept)
     documents: dict[str, Document] = {}
-    for document in (*order.recipe.corpus(order.source, questions), *(d for draft in kept for d in draft.documents)):
-        documents.setdefault(document.id, document)
+    brought = (document for draft in kept for document in draft.documents)
+    for document in (*order.recipe.corpus(order.source, questions, kit), *brought):
+        if documents.setdefault(document.id, document) != document:
+            raise DataError(f"{order.recipe!r} made another document with the id {document.id!r}; nothing was written")
     return Benchmark(
         documents=tuple(documents.values()),
         questions=questions,

@@ -292,6 +292,7 @@ def options(
 
 def main() -> None:
     """Exit codes: 0 done, 1 a bug, 2 something the user can fix, 130 interrupted."""
+    sys.path.insert(0, "")  # components of the user's own are looked for in the current folder first
     try:
         app()
     except RagstoneError as error:

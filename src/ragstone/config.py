@@ -21,11 +21,10 @@ from typing import Any
 from pydantic import Field, PositiveInt, ValidationError
 
 from ragstone.errors import ConfigError
-from ragstone.kit import Kit, Reader
+from ragstone.kit import ROLES, Kit, Reader
 from ragstone.store import first_problem
 from ragstone.types import Record
 
-ROLES = ("reader", "generator", "probe", "judge", "embedder", "reranker")
 FILE = Path("ragstone.toml")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragstone"
 
@@ -46,8 +45,10 @@ def load_settings(file: Path = FILE, **flags: Any) -> Settings:
     merged: dict[str, Any] = {}
     models = dict(Settings().models)
     for layer in layers:
-        models.update(layer.get("models", {}))
         merged.update(layer)
+        if not isinstance(layer.get("models", {}), dict):
+            raise ConfigError(f"{file}: models must be a table; write [models] and a line for each role")
+        models.update(layer.get("models", {}))
     unknown = sorted(set(models) - set(ROLES))
     if unknown:
         raise ConfigError(f"no model role named {unknown[0]!r}; there are {', '.join(ROLES)}")

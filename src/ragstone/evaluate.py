@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -21,7 +21,7 @@ from ragstone.plugins import create
 from ragstone.progress import Progress, silent
 from ragstone.report.table import Table, results_table
 from ragstone.run import Corpus, answer_all, item_id
-from ragstone.score import Row, failure_notes, guessing_notes, score_all, summarise, unscored_notes
+from ragstone.score import Row, Scored, failure_notes, guessing_notes, score_all, summarise, unscored_notes
 from ragstone.store import (
     fingerprint,
     finished,
@@ -32,8 +32,10 @@ from ragstone.store import (
     write_folder,
 )
 from ragstone.text import TOKEN_RULE, slug
-from ragstone.types import Answer, Benchmark, Entry, Failure, Question, RunManifest, Score, Timing
+from ragstone.types import About, Answer, Benchmark, Entry, Failure, Made, Question, RunManifest, Score, Timing
 from ragstone.version import __version__
+
+T = TypeVar("T")
 
 RETRIEVAL_METRICS = ("recall@5", "all_recall@5", "ndcg@10")
 ANSWER_METRICS = ("covered", "f1")
@@ -97,12 +99,14 @@ def evaluate(
     source = loaded.model_copy(update={"questions": loaded.questions[:limit]})
     asked = [create(System, system) if isinstance(system, str) else system for system in systems]
     wanted = choose_metrics(metrics, kit)
-    check_fit(source, asked, wanted)
-    order = place_order(source, corpus, kit, limit)
+    check_fit(source, asked, wanted, kit)
+    order = place_order(source, corpus, draw, limit)
     folder = Path(out) if out is not None else None
-    earlier = finished_run(folder, order, source.questions)
-    with claim(folder, order, "run.json") as journal:
-        hand_on(earlier, journal)
+    with claim(folder, order_of(order), "run.json") as journal:
+        earlier = finished_run(folder, order, source.questions)
+        made = {repr(system): kit.made_by(system) for system in asked}
+        check_same(earlier.manifest.systems, made, "answers")
+        take_in(earlier, journal)
         ask = partial(
             answer_all,
             source,
@@ -113,23 +117,22 @@ def evaluate(
             retry_failed=retry_failed,
             progress=progress,
         )
-        answered = add_systems(earlier, asked, {repr(system): ask(system) for system in asked})
-        run = add_scores(answered, wanted, kit)
-        if folder:
-            save_run(run.read_from(benchmark), folder)
-            journal.remove()
+        answered = add_systems(earlier, made, {repr(system): ask(system) for system in asked})
+        run = add_scores(answered, earlier, wanted, kit).read_from(benchmark)
+        save_run(run, earlier, folder)
+        journal.forget(items(run))
     return run
 
 
 def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Settings | None = None) -> Run:
     """Scores a finished run by more metrics, without asking any system again."""
-    run = load_run(Path(folder))
-    kit = open_kit(settings or load_settings(), run.manifest.draw)
-    scored = add_scores(run, choose_metrics(metrics, kit), kit)
-    with claim(Path(folder), order_of(run.manifest), "run.json") as journal:
-        hand_on(run, journal)
-        save_run(scored, Path(folder))
-        journal.remove()
+    place = Path(folder)
+    order = order_of(load_run(place).manifest)
+    kit = open_kit(settings or load_settings(), order.draw)
+    with claim(place, order, "run.json"):
+        run = load_run(place)
+        scored = add_scores(run, run, choose_metrics(metrics, kit), kit)
+        save_run(scored, run, place)
     return scored
 
 
@@ -141,11 +144,15 @@ def choose_metrics(metrics: Sequence[str | Metric] | None, kit: Kit) -> list[Met
     return [create(Metric, metric) if isinstance(metric, str) else metric for metric in metrics or usual]
 
 
-def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Metric]) -> None:
+def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Metric], kit: Kit) -> None:
     if not source.questions:
         raise DataError("this source has no questions to ask; build some with `ragstone build`, or choose another")
     if not systems:
         raise ConfigError("no system to evaluate; name at least one with --system, `ragstone list systems` shows them")
+    for component in (*systems, *metrics):
+        for role in component.needs:
+            if not kit.has(role):
+                raise ConfigError(f"{component!r} needs a model as {role}; set one with --model {role}=SPEC")
     for system in systems:
         for metric in metrics:
             have, need = getattr(system, "k", None), getattr(metric, "k", None)
@@ -153,72 +160,125 @@ def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Me
                 raise ConfigError(
                     f"{metric!r} looks at {need} passages and {system!r} retrieves {have}; --set k={need}"
                 )
+    for components in (systems, metrics):
+        names: dict[str, Made] = {}
+        for component in components:
+            check_same(names, {repr(component): kit.made_by(component)}, "results")
+            names[repr(component)] = kit.made_by(component)
 
 
-def place_order(source: Benchmark, corpus: Corpus, kit: Kit, limit: int | None) -> RunManifest:
+def check_same(known: Mapping[str, Made], made: Mapping[str, Made], what: str) -> None:
+    """Refuses to take one thing for another because it has the same name."""
+    for name, mine in made.items():
+        if name in known and known[name] != mine:
+            theirs = [part for part, value in known[name] if value != getattr(mine, part)]
+            raise ConfigError(f"there are {what} of another {name} (other {', '.join(theirs)}); choose another --out")
+
+
+def place_order(source: Benchmark, corpus: Corpus, draw: int, limit: int | None) -> RunManifest:
     """All that must be equal for two commands to share a run folder; systems and metrics may be added to it."""
     return RunManifest(
         ragstone=__version__,
         benchmark=fingerprint(source),
         about=source.about,
         corpus=corpus,
-        draw=kit.draw,
+        draw=draw,
         limit=limit,
         questions=len(source.questions),
-        models=kit.models,
         token_rule=TOKEN_RULE,
     )
 
 
 def order_of(manifest: RunManifest) -> RunManifest:
-    """The order that a run was made to."""
-    return manifest.model_copy(update={"systems": {}, "metrics": {}, "sha256": {}, "source": ""})
+    """The order that a run was made to, without what may differ."""
+    free = {"systems": {}, "metrics": {}, "sha256": {}, "source": "", "about": About()}
+    return manifest.model_copy(update=free)
 
 
 # ── putting a run together ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def hand_on(earlier: Run, journal: Journal) -> None:
-    """Puts what an earlier, finished run holds into the journal, so that it survives whatever comes now."""
+def take_in(earlier: Run, journal: Journal) -> None:
+    """Tells the journal what a finished run holds, so that it is not asked again."""
     seconds = {(entry.by, entry.question_id): entry.value.seconds for entry in earlier.timings}
     asked: list[Entry[Answer] | Entry[Failure]] = [*earlier.answers, *(f for f in earlier.failures if not f.of)]
     for entry in asked:
-        id = item_id(entry.by, entry.question_id)
-        if id not in journal:
-            journal.add(id, record(Done(entry.value, seconds.get((entry.by, entry.question_id), 0.0))))
+        id = item_id(earlier.manifest.systems[entry.by], entry.question_id)
+        journal.know(id, record(Done(entry.value, seconds.get((entry.by, entry.question_id), 0.0))))
 
 
-def add_systems(earlier: Run, systems: Sequence[System], done: Mapping[str, Mapping[str, Done[Answer]]]) -> Run:
-    """The earlier run with these systems' answers, failures and timings in place."""
-    settings = {**earlier.manifest.systems, **{repr(system): system.described() for system in systems}}
-    answers = [entry for entry in earlier.answers if entry.by not in done]
-    failures = [entry for entry in earlier.failures if entry.by not in done and not entry.of]
-    timings = [entry for entry in earlier.timings if entry.by not in done]
+def items(run: Run) -> set[str]:
+    """The ids under which a journal knows what the run holds."""
+    questions = [question.id for question in run.questions]
+    return {item_id(made, id) for made in run.manifest.systems.values() for id in questions}
+
+
+def add_systems(earlier: Run, made: Mapping[str, Made], done: Mapping[str, Mapping[str, Done[Answer]]]) -> Run:
+    """The earlier run with these systems' answers, failures and timings, by system and question in their order."""
+    answers: dict[str, list[Entry[Answer]]] = by_system(earlier.answers)
+    failures: dict[str, list[Entry[Failure]]] = by_system([entry for entry in earlier.failures if not entry.of])
+    timings: dict[str, list[Entry[Timing]]] = by_system(earlier.timings)
     for system, items in done.items():
+        answers[system], failures[system], timings[system] = [], [], []
         for id, item in items.items():
-            timings.append(Entry(question_id=id, by=system, value=Timing(seconds=round(item.seconds, 6))))
+            timings[system].append(Entry(question_id=id, by=system, value=Timing(seconds=round(item.seconds, 6))))
             if isinstance(item.value, Failure):
-                failures.append(Entry(question_id=id, by=system, value=item.value))
+                failed = item.value.model_copy(update={"item_id": id})
+                failures[system].append(Entry(question_id=id, by=system, value=failed))
             else:
-                answers.append(Entry(question_id=id, by=system, value=item.value))
-    manifest = earlier.manifest.model_copy(update={"systems": settings})
-    return replace(earlier, manifest=manifest, answers=tuple(answers), failures=tuple(failures), timings=tuple(timings))
+                answers[system].append(Entry(question_id=id, by=system, value=item.value))
+    systems = {**earlier.manifest.systems, **made}
+    return replace(
+        earlier,
+        manifest=earlier.manifest.model_copy(update={"systems": systems}),
+        answers=tuple(entry for system in systems for entry in answers.get(system, ())),
+        failures=tuple(entry for system in systems for entry in failures.get(system, ())),
+        timings=tuple(entry for system in systems for entry in timings.get(system, ())),
+    )
 
 
-def add_scores(run: Run, metrics: Sequence[Metric], kit: Kit) -> Run:
-    """The run scored by these metrics and by those it was scored by before."""
-    new = {repr(metric): metric.described() for metric in metrics}
-    old = [remake(described) for name, described in run.manifest.metrics.items() if name not in new]
-    scores, failures = score_all(run.questions, run.answers, [*old, *metrics], kit)
-    manifest = run.manifest.model_copy(update={"metrics": {**run.manifest.metrics, **new}})
-    asked = [failure for failure in run.failures if not failure.of]
-    return replace(run, manifest=manifest, scores=scores, failures=(*asked, *failures))
+def by_system(entries: Sequence[Entry[T]]) -> dict[str, list[Entry[T]]]:
+    found: dict[str, list[Entry[T]]] = {}
+    for entry in entries:
+        found.setdefault(entry.by, []).append(entry)
+    return found
 
 
-def remake(described: Mapping[str, object]) -> Metric:
+def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit) -> Run:
+    """The run scored by these metrics and those it was scored by before; what is scored already is not scored again."""
+    asked = {repr(metric): metric for metric in metrics}
+    made = {name: kit.made_by(metric) for name, metric in asked.items()}
+    check_same(earlier.manifest.metrics, made, "scores")
+    known = {**earlier.manifest.metrics, **made}
+    before = {(entry.by, entry.question_id): entry.value for entry in earlier.answers}
+    changed = [entry for entry in run.answers if before.get((entry.by, entry.question_id)) != entry.value]
+    scores, failures = [], [failure for failure in run.failures if not failure.of]
+    for name in known:
+        old = name in earlier.manifest.metrics
+        todo = changed if old else run.answers
+        metric = asked.get(name) or (remake(known[name]) if todo else None)
+        new = score_all(run.questions, todo, metric, kit) if metric else Scored((), ())
+        scores += in_order(run, [*(kept(earlier.scores, name, changed) if old else ()), *new.scores])
+        failures += in_order(run, [*(kept(earlier.failures, name, changed) if old else ()), *new.failures])
+    manifest = run.manifest.model_copy(update={"metrics": known})
+    return replace(run, manifest=manifest, scores=tuple(scores), failures=tuple(failures))
+
+
+def kept(entries: Sequence[Entry[T]], metric: str, changed: Sequence[Entry[Answer]]) -> list[Entry[T]]:
+    """What the metric said of answers that have not changed."""
+    stale = {(entry.by, entry.question_id) for entry in changed}
+    return [entry for entry in entries if entry.by == metric and (entry.of, entry.question_id) not in stale]
+
+
+def in_order(run: Run, entries: Sequence[Entry[T]]) -> list[Entry[T]]:
+    place = {(entry.by, entry.question_id): number for number, entry in enumerate(run.answers)}
+    return sorted(entries, key=lambda entry: place[entry.of, entry.question_id])
+
+
+def remake(made: Made) -> Metric:
     """The metric that an earlier command used."""
-    fields = {name: value for name, value in described.items() if name != "component"}
-    return create(Metric, str(described["component"]), **fields)
+    fields = {name: value for name, value in made.component.items() if name != "component"}
+    return create(Metric, str(made.component["component"]), **fields)
 
 
 # ── the folder ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,10 +297,11 @@ def default_folder(*parts: object) -> Path:
     return Path("runs") / f"{slug(Path(str(parts[0])).stem)}-{sha256(repr(parts).encode())[:8]}"
 
 
-def save_run(run: Run, folder: Path) -> None:
-    """Writes the data files, then `run.json`. The questions go along, so that a run can always be scored again."""
-    files: dict[str, Sequence[BaseModel]] = {f"{name}.jsonl": getattr(run, name) for name in FILES}
-    write_folder(folder, files, run.manifest, "run.json", unhashed=("timings.jsonl",))
+def save_run(run: Run, earlier: Run, folder: Path | None) -> None:
+    """Writes what is new. The questions go along, so that a run can always be scored again."""
+    if folder and (run != earlier or not finished(folder, "run.json")):
+        files: dict[str, Sequence[BaseModel]] = {f"{name}.jsonl": getattr(run, name) for name in FILES}
+        write_folder(folder, files, run.manifest, "run.json", unhashed=("timings.jsonl",))
 
 
 def load_run(folder: Path) -> Run:
@@ -257,6 +318,6 @@ def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Quest
         return Run(order, questions)
     run = load_run(folder)
     for field, theirs in order_of(run.manifest):
-        if theirs != getattr(order, field):
+        if theirs != getattr(order_of(order), field):
             raise ConfigError(f"{folder} holds a run with another {field}; choose another --out, or remove it first")
     return run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragstone.types import Answer, Benchmark, Document, Draft, Query, Question, Rejection, Score, Verdict
+from ragstone.types import Answer, Benchmark, Document, Draft, Made, Query, Question, Rejection, Score, Verdict
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -38,6 +38,8 @@ class Component(BaseModel):
 
     name: ClassVar[str] = "component"
     at: ClassVar[str] = ""  # the field that `name@value` sets
+    needs: ClassVar[tuple[str, ...]] = ()  # model roles without which it cannot work
+    uses: ClassVar[tuple[str, ...]] = ()  # model roles that it uses where they are set
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -100,7 +102,7 @@ class Recipe(Component):
         """Carries out one job; called again with what was rejected, up to the allowed attempts."""
         raise NotImplementedError
 
-    def corpus(self, benchmark: Benchmark, kept: Sequence[Question]) -> Iterable[Document]:
+    def corpus(self, benchmark: Benchmark, kept: Sequence[Question], kit: "Kit") -> Iterable[Document]:
         """The input's documents that stay in the output; the drafts' own documents are added to them."""
         return benchmark.documents
 
@@ -109,7 +111,6 @@ class Check(Component):
     """Passes or rejects a draft."""
 
     across: ClassVar[bool] = False  # compares with the questions kept before it (`kit.kept`), in the order of the plan
-    needs: ClassVar[tuple[str, ...]] = ()  # model roles; a check whose role is not set is not run, and the card says so
 
     def check(self, draft: Draft, kit: "Kit") -> Verdict:
         raise NotImplementedError
@@ -123,7 +124,6 @@ class System(Component):
     """Answers queries over documents."""
 
     sees: ClassVar[Literal["scope", "evidence", "nothing"]] = "scope"  # which documents the driver puts in the query
-    needs: ClassVar[tuple[str, ...]] = ()  # model roles without which it cannot run
 
     def open(self, documents: Sequence[Document], kit: "Kit") -> Answerer:
         """Makes ready to answer, for instance by indexing."""
@@ -157,6 +157,11 @@ class Reader(Protocol):
         """What answered: part of the identity of every run."""
         ...
 
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The prompts that it uses, as name → sha256."""
+        ...
+
     def read(self, query: Query, passages: Sequence[str]) -> Answer: ...
 
 
@@ -176,6 +181,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> "NDArray[float32]": ...
 
 
+ROLES = ("reader", "embedder")
+
+
 @dataclass(frozen=True)
 class Kit:
     """All that a plug-in may use besides its own fields."""
@@ -189,12 +197,15 @@ class Kit:
 
     def has(self, role: str) -> bool:
         """Whether a model is set for the role."""
-        return getattr(self, role, None) is not None
+        return role in ROLES and getattr(self, role) is not None
 
-    @property
-    def models(self) -> dict[str, str]:
-        """The models that are set, by role."""
-        return {role: getattr(self, role).name for role in ("embedder", "reader") if self.has(role)}
+    def made_by(self, component: Component) -> Made:
+        """The component with the models and prompts that it would use now."""
+        models = [(role, getattr(self, role)) for role in (*component.needs, *component.uses) if self.has(role)]
+        prompts = {name: sha256 for _, model in models for name, sha256 in getattr(model, "prompts", {}).items()}
+        return Made(
+            component=component.described(), models={role: model.name for role, model in models}, prompts=prompts
+        )
 
     def rng(self, *key: str) -> random.Random:
         """Randomness by key, never by order: the same key gives the same numbers whatever else happens."""

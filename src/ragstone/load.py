@@ -38,7 +38,7 @@ def load(path: Path | str, *, format: str = "", skip_bad: bool = False) -> Bench
     benchmark = cleaned(benchmark, place, bad) if skip_bad else checked(benchmark, place)
     if not benchmark.documents and not benchmark.questions:
         raise DataError(f"{path} has no usable record; check that it is the right file, or name another --format")
-    notes = (*benchmark.about.notes, *bad.notes)
+    notes = (*benchmark.about.notes, *(note.replace(str(place), place.name) for note in bad.notes))
     return benchmark.model_copy(update={"about": benchmark.about.model_copy(update={"notes": notes})})
 
 
@@ -53,7 +53,13 @@ def inspect(path: Path | str, *, format: str = "") -> tuple[dict[str, int], list
 
 def something(place: Path | str) -> Path:
     """The path, if there is anything at it; `sample` is the benchmark that comes with Ragstone."""
-    path = SAMPLE if str(place) == "sample" and not Path(place).exists() else Path(place)
+    try:
+        return there(SAMPLE if str(place) == "sample" and not Path(place).exists() else Path(place))
+    except OSError as error:
+        raise DataError(f"cannot read {place}: {(error.strerror or str(error)).lower()}; check the path") from error
+
+
+def there(path: Path) -> Path:
     if not path.exists():
         raise DataError(f"{path} does not exist; check the path")
     if not path.is_dir() and not path.is_file():

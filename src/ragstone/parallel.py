@@ -3,14 +3,16 @@ journal holds already is not done again.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Event
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
 from ragstone.errors import DataError, ModelError
 from ragstone.journal import Journal
+from ragstone.store import encode
 from ragstone.types import Failure
 
 T = TypeVar("T")
@@ -33,42 +35,58 @@ def each(
     journal: Journal,
     concurrency: int = 8,
     retry_failed: bool = False,
+    failed: Callable[[R], bool] = lambda value: False,
     tick: Callable[[Done[R]], None] = lambda done: None,
 ) -> dict[str, Done[R]]:
     """Works on every item; a result is in the journal before anyone sees it.
 
     `prepare` gives the work to do on an item; it is called once, and only if anything is left to do. A `DataError` or
     `ModelError` is a `Failure` of its item. Any other error stops the run, because it would meet the other items too:
-    those under way are finished and kept, the rest are not begun.
+    those under way are finished and kept, the rest are not begun. `failed` tells of a value that holds a failure.
     """
     done = {id: recall(journal.get(id), kind) for id in items if id in journal}
     if retry_failed:
-        done = {id: item for id, item in done.items() if not isinstance(item.value, Failure)}
+        done = {id: item for id, item in done.items() if not (isinstance(item.value, Failure) or failed(item.value))}
     for item in done.values():
         tick(item)
 
     left = [id for id in items if id not in done]
-    if not left:
-        return {id: done[id] for id in items}
+    if left:
+        work = prepare()
+
+        def one(id: str) -> Done[R]:
+            item = attempt(id, items[id], work, stage)
+            journal.add(id, record(item))
+            return item
+
+        for id, item in in_threads(left, one, concurrency):
+            done[id] = item
+            tick(item)
+    return {id: done[id] for id in items}
+
+
+def in_threads(ids: Sequence[str], one: Callable[[str], Done[R]], concurrency: int) -> Iterator[tuple[str, Done[R]]]:
+    """Each id with what `one` makes of it, as they are ready; after an error none is begun any more."""
     from threadpoolctl import threadpool_limits
 
-    work = prepare()
+    stop = Event()
 
-    def one(id: str) -> tuple[str, Done[R]]:
-        item = attempt(id, items[id], work, stage)
-        journal.add(id, record(item))
-        return id, item
+    def guarded(id: str) -> tuple[str, Done[R]] | None:
+        try:
+            return None if stop.is_set() else (id, one(id))
+        except BaseException:
+            stop.set()
+            raise
 
-    pool = ThreadPoolExecutor(max(1, concurrency), thread_name_prefix=stage)
+    pool = ThreadPoolExecutor(max(1, concurrency))
     try:
         with threadpool_limits(1, user_api="blas"):  # our threads use the cores; the library's own would fight them
-            for future in as_completed([pool.submit(one, id) for id in left]):
-                id, item = future.result()
-                done[id] = item
-                tick(item)
+            for future in as_completed([pool.submit(guarded, id) for id in ids]):
+                if finished := future.result():
+                    yield finished
     finally:
+        stop.set()
         pool.shutdown(cancel_futures=True)
-    return {id: done[id] for id in items}
 
 
 def attempt(id: str, item: T, work: Callable[[T], R], stage: str) -> Done[R]:
@@ -76,6 +94,7 @@ def attempt(id: str, item: T, work: Callable[[T], R], stage: str) -> Done[R]:
     value: R | Failure
     try:
         value = work(item)
+        encode(value)  # what cannot be written is a failure now, not a crash later
     except (DataError, ModelError) as error:
         value = Failure(item_id=id, stage=stage, error=str(error))
     return Done(value, time.perf_counter() - start)

@@ -7,7 +7,8 @@ from ragstone.journal import Journal
 from ragstone.kit import Kit, System
 from ragstone.parallel import Done, each
 from ragstone.progress import Progress, silent
-from ragstone.types import Answer, Benchmark, Query, Question
+from ragstone.store import encode, sha256
+from ragstone.types import Answer, Benchmark, Made, Query, Question
 
 Corpus = Literal["scoped", "pooled"]
 """`scoped` keeps each question to its scope, `pooled` lets it search everything; what is hidden stays hidden."""
@@ -25,19 +26,19 @@ def answer_all(
     progress: Progress = silent,
 ) -> dict[str, Done[Answer]]:
     """What the system does with every question, by question id; what the journal holds is not asked again."""
-    name = repr(system)
+    made = kit.made_by(system)
     everything = [document.id for document in benchmark.documents]
 
     def prepare() -> Callable[[Question], Answer]:
         answer = system.open(benchmark.documents, kit)
         return lambda question: answer(query(question, system, corpus, everything))
 
-    with progress(name, len(benchmark.questions)) as tick:
+    with progress(repr(system), len(benchmark.questions)) as tick:
         done = each(
-            {item_id(name, question.id): question for question in benchmark.questions},
+            {item_id(made, question.id): question for question in benchmark.questions},
             prepare,
             Answer,
-            stage=name,
+            stage="run",
             journal=journal,
             concurrency=concurrency,
             retry_failed=retry_failed,
@@ -46,14 +47,15 @@ def answer_all(
     return dict(zip((question.id for question in benchmark.questions), done.values(), strict=True))
 
 
-def item_id(system: str, question_id: str) -> str:
-    return f"{system}: {question_id}"
+def item_id(made: Made, question_id: str) -> str:
+    """What is asked of whom: another setting, model or prompt is another item."""
+    return f"{sha256(encode(made))[:12]} {question_id}"
 
 
 def query(question: Question, system: System, corpus: Corpus, everything: Sequence[str]) -> Query:
-    """What the system may see of a question. The gold is looked at here and not passed on."""
-    return Query(
-        id=question.id,
+    """What the system may see of a question. The gold is not passed on, nor are ids that may tell."""
+    return Query.model_construct(  # what was valid in the question is not validated again: a scope may be very long
+        id=sha256(question.id.encode())[:12],
         text=question.text,
         choices=question.choices,
         scope=visible(question, system, corpus, everything),

@@ -4,9 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ragstone.errors import DataError, ModelError
+from pydantic import ValidationError
+
+from ragstone.errors import ConfigError, DataError, ModelError
 from ragstone.kit import Kit, Metric
 from ragstone.stats import wilson
+from ragstone.store import first_problem
 from ragstone.text import normalise
 from ragstone.types import Answer, Entry, Failure, Question, Score
 
@@ -29,22 +32,17 @@ class Row(NamedTuple):
     declined: int
 
 
-def score_all(
-    questions: Sequence[Question], answers: Sequence[Entry[Answer]], metrics: Sequence[Metric], kit: Kit
-) -> Scored:
+def score_all(questions: Sequence[Question], answers: Sequence[Entry[Answer]], metric: Metric, kit: Kit) -> Scored:
+    """What the metric says of each answer; nothing where it does not apply."""
     by_id = {question.id: question for question in questions}
-    results = [
-        (entry, metric, score_one(by_id[entry.question_id], entry, metric, kit))
-        for metric in metrics
-        for entry in answers
-    ]
-    scores, failures = [], []
-    for entry, metric, result in results:
-        envelope = {"question_id": entry.question_id, "by": repr(metric), "of": entry.by}
+    scores: list[Entry[Score]] = []
+    failures: list[Entry[Failure]] = []
+    for entry in answers:
+        result = score_one(by_id[entry.question_id], entry, metric, kit)
         if isinstance(result, Failure):
-            failures.append(Entry[Failure](**envelope, value=result))
+            failures.append(Entry(question_id=entry.question_id, by=repr(metric), of=entry.by, value=result))
         elif result is not None:
-            scores.append(Entry[Score](**envelope, value=result))
+            scores.append(Entry(question_id=entry.question_id, by=repr(metric), of=entry.by, value=result))
     return Scored(tuple(scores), tuple(failures))
 
 
@@ -53,6 +51,8 @@ def score_one(question: Question, entry: Entry[Answer], metric: Metric, kit: Kit
         return metric.score(question, entry.value, kit)
     except (DataError, ModelError) as error:
         return Failure(item_id=question.id, stage=repr(metric), error=str(error))
+    except ValidationError as error:
+        raise ConfigError(f"{metric!r} gave a wrong score, {first_problem(error)}; mend the metric") from error
 
 
 def summarise(
@@ -89,7 +89,7 @@ def chance(question: Question) -> float:
 
 def guessing_notes(questions: Sequence[Question]) -> list[str]:
     """How far one gets without knowing anything: by blind guesses, and by the commonest answer of each type."""
-    guesses = [chance(question) for question in questions]
+    guesses = [chance(question) for question in questions if question.answerable]
     closed = sum(guess > 0 for guess in guesses)
     blind = sum(guesses) / max(1, len(guesses))
     usual = commonest_answers(questions)

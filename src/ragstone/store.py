@@ -6,10 +6,11 @@ never half of one.
 
 import hashlib
 import os
+import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ from ragstone.version import __version__
 T = TypeVar("T", bound=BaseModel)
 
 FORMAT = 1
-PARTIAL = ".partial-"
+PARTIAL, STAGE = ".partial-", ".staged"
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -31,7 +32,10 @@ PARTIAL = ".partial-"
 
 def encode(record: BaseModel) -> bytes:
     """One line of a data file: fields in their declared order, defaults left out."""
-    return orjson.dumps(record.model_dump(mode="json", exclude_defaults=True)) + b"\n"
+    try:
+        return orjson.dumps(record.model_dump(mode="json", exclude_defaults=True)) + b"\n"
+    except (TypeError, ValueError) as error:
+        raise DataError(f"this cannot be written as UTF-8: {error}; remove the half characters in it") from error
 
 
 def sha256(data: bytes) -> str:
@@ -114,14 +118,51 @@ def first_problem(error: ValidationError) -> str:
 
 
 def write_folder(
-    folder: Path, files: Mapping[str, Sequence[BaseModel]], manifest: BaseModel, name: str, unhashed: Sequence[str] = ()
+    folder: Path,
+    files: Mapping[str, Sequence[BaseModel]],
+    manifest: BaseModel,
+    name: str,
+    unhashed: Sequence[str] = (),
+    card: str = "",
 ) -> None:
-    """Writes data files and then their manifest, whose existence means that the folder is complete."""
+    """Replaces data files and manifest together: after a kill at any moment the old files count, or all the new ones.
+
+    They are written into a folder beside their places. Once the manifest is there too, the new files count: whoever
+    comes next moves what is still to be moved.
+    """
+    stage = folder / STAGE
     with about_the_disk(folder):
-        (folder / name).unlink(missing_ok=True)
-    hashes = {file: write_lines(folder / file, records) for file, records in files.items()}
-    kept = {file: digest for file, digest in hashes.items() if file not in unhashed}
-    write_record(folder / name, manifest.model_copy(update={"sha256": kept}))
+        shutil.rmtree(stage, ignore_errors=True)
+    try:
+        hashes = {file: write_lines(stage / file, records) for file, records in files.items()}
+        if card:
+            write_bytes(stage / "README.md", card.encode())
+        kept = {file: digest for file, digest in hashes.items() if file not in unhashed}
+        write_record(stage / name, manifest.model_copy(update={"sha256": kept}))
+    except BaseException:
+        shutil.rmtree(stage, ignore_errors=True)
+        raise
+    settle(folder, name)
+
+
+def settle(folder: Path, name: str) -> None:
+    """Moves staged files into place, the manifest last; a stage without a manifest does not count.
+
+    Two processes may do it at once: what one has moved, the other finds moved.
+    """
+    stage = folder / STAGE
+    if (stage / name).exists():
+        with about_the_disk(folder):
+            for path in sorted(stage.iterdir(), key=lambda path: path.name == name):
+                with suppress(FileNotFoundError):
+                    os.replace(path, folder / path.name)
+            shutil.rmtree(stage, ignore_errors=True)
+
+
+def finished(folder: Path, manifest: str) -> bool:
+    """Whether the folder holds a command's whole output."""
+    settle(folder, manifest)
+    return (folder / manifest).exists()
 
 
 def read_intact(folder: Path, hashes: Mapping[str, str]) -> None:
@@ -129,11 +170,6 @@ def read_intact(folder: Path, hashes: Mapping[str, str]) -> None:
     for name, expected in hashes.items():
         if sha256(read_bytes(folder / name)) != expected:
             raise DataError(f"{folder / name} was changed after it was written; restore it or make the folder anew")
-
-
-def finished(folder: Path, manifest: str) -> bool:
-    """Whether the folder holds a command's whole output."""
-    return (folder / manifest).exists()
 
 
 # ── benchmarks ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +184,7 @@ def fingerprint(benchmark: Benchmark) -> str:
 
 
 def canary(benchmark: Benchmark) -> str:
-    """A string to search training data for: it stands in the benchmark's folder and nowhere else."""
+    """A string to search training data for: it stands in the manifest and the card of this benchmark alone."""
     return f"RAGSTONE CANARY {uuid.uuid5(uuid.NAMESPACE_URL, fingerprint(benchmark))}"
 
 
@@ -168,8 +204,7 @@ def save_benchmark(benchmark: Benchmark, folder: Path | str) -> None:
         steps=benchmark.steps,
         counts={name.removesuffix(".jsonl"): len(records) for name, records in rows.items()},
     )
-    write_bytes(folder / "README.md", card(manifest).encode())
-    write_folder(folder, rows, manifest, "manifest.json")
+    write_folder(folder, rows, manifest, "manifest.json", card=card(manifest))
 
 
 def load_benchmark(folder: Path) -> Benchmark:
@@ -210,6 +245,11 @@ def card(manifest: Manifest) -> str:
     for step in manifest.steps:
         counted = ", ".join(f"{number} {what}" for what, number in step.counts.items())
         lines.append(f"- `{step.recipe}` (draw {step.draw}): {counted}. Checks: {', '.join(step.checks) or 'none'}.")
+        models = {
+            **step.made.models,
+            **{role: name for made in step.checks.values() for role, name in made.models.items()},
+        }
+        lines += [f"  - Model as {role}: {name}" for role, name in models.items()]
         lines += [f"  - Not run: {check} ({reason})" for check, reason in step.not_run.items()]
     lines += ["" if manifest.steps else "- loaded from its sources, unchanged\n", f"`{manifest.canary}`", ""]
     lines += [f"Made with ragstone {manifest.ragstone}. Evaluate a system: `ragstone eval FOLDER --system bm25`."]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, NonNegativeInt
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, NonNegativeInt
 
 T = TypeVar("T")
 
@@ -162,7 +162,7 @@ class Answer(Record):
 class Score(Record):
     """How good an answer is, from 0 to 1. Not-a-number cannot be written."""
 
-    value: FiniteFloat
+    value: float = Field(ge=0, le=1, allow_inf_nan=False)
     reason: str = ""
 
 
@@ -202,17 +202,25 @@ class About(Record):
     notes: tuple[str, ...] = ()  # what loading or building did to the data, with counts
 
 
+class Made(Record):
+    """What made something: a component with every identity field, and the models and prompts that it used."""
+
+    component: Mapping[str, object]
+    models: Mapping[str, str] = {}  # role → name
+    prompts: Mapping[str, str] = {}  # name → sha256
+
+
 class Step(Record):
     """One recipe of the chain that made a benchmark."""
 
     recipe: str
-    input: str = ""  # fingerprint of the benchmark it was made from
-    settings: Mapping[str, object] = {}
-    checks: tuple[str, ...] = ()
-    not_run: Mapping[str, str] = {}  # checks left out, and why
+    made: Made
+    ragstone: str
+    input: str  # fingerprint of the benchmark it was made from
     draw: int = 0
-    models: Mapping[str, str] = {}
-    prompts: Mapping[str, str] = {}  # name → sha256
+    attempts: int = 1
+    checks: Mapping[str, Made] = {}
+    not_run: Mapping[str, str] = {}  # checks left out, and why
     counts: Mapping[str, int] = {}  # planned = jobs with a question + exhausted + failed; drafted = kept + rejected
 
 
@@ -251,8 +259,7 @@ class RunManifest(Record):
     draw: int = 0
     limit: int | None = None
     questions: int
-    models: Mapping[str, str] = {}
     token_rule: str
-    systems: Mapping[str, Mapping[str, object]] = {}  # name → every identity field
-    metrics: Mapping[str, Mapping[str, object]] = {}
+    systems: Mapping[str, Made] = {}
+    metrics: Mapping[str, Made] = {}
     sha256: Mapping[str, str] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from ragstone.llm.prompts import Prompt, prompt
+from ragstone.llm.prompts import prompt
 from ragstone.text import count_tokens
 from ragstone.types import Answer, Query, Usage
 
@@ -25,16 +25,14 @@ class ModelReader:
     def __init__(self, model: Model) -> None:
         self._model = model
         self.name = model.name
+        self.prompts = {name: prompt("ragstone.llm", name).sha256 for name in ("read", "recall")}
 
     def read(self, query: Query, passages: Sequence[str]) -> Answer:
-        asked = self.prompt(passages).fill(question=with_choices(query), **documents(passages))
+        template = prompt("ragstone.llm", "read" if passages else "recall")
+        asked = template.fill(question=with_choices(query), **documents(passages))
         raw = self._model(asked)
         usage = Usage(calls=1, input_tokens=count_tokens(asked), output_tokens=count_tokens(raw))
         return Answer(text=raw.strip(), raw=raw, usage=usage)
-
-    @staticmethod
-    def prompt(passages: Sequence[str]) -> Prompt:
-        return prompt("ragstone.llm", "read" if passages else "recall")
 
 
 def documents(passages: Sequence[str]) -> dict[str, str]:

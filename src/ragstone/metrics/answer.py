@@ -18,11 +18,12 @@ class TextMetric(Metric):
     """Applies where there is a text and a gold answer. What a system says while it declines is a text like any."""
 
     def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
-        if answer.text is None or not question.answers or not question.answerable:
+        if (answer.text is None and not answer.declined) or not question.answers or not question.answerable:
             return None
-        if not answer.text.strip():
+        text = answer.text or ""
+        if not text.strip():
             return Score(value=0.0, reason="the answer is empty")
-        return self.compare(answer.text, question)
+        return self.compare(text, question)
 
     def compare(self, text: str, question: Question) -> Score:
         raise NotImplementedError

@@ -49,7 +49,7 @@ class Rows:
         """The rows of these documents in ascending order; None where all are meant. Unknown ids have no rows."""
         if scope is None:
             return None
-        return np.array(sorted(row for id in set(scope) for row in self._of_document.get(id, ())), dtype=np.intp)
+        return np.unique(np.array([row for id in scope for row in self._of_document.get(id, ())], dtype=np.intp))
 
     def few(self, rows: Indices | None) -> bool:
         """Whether to score these rows alone is cheaper than to score all and pick."""

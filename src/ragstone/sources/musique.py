@@ -1,7 +1,7 @@
 """MuSiQue: twenty paragraphs, a question of two to four hops, and its decomposition into steps."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import model_validator
@@ -54,7 +54,7 @@ class Musique(Source):
 
     def load(self, path: Path, bad: BadRecords) -> Benchmark:
         pool = Pool()
-        questions = some((question(row, pool) for _, row in rows(path, MusiqueRow, bad)), path)
+        questions = with_hidden(some((question(row, pool) for _, row in rows(path, MusiqueRow, bad)), path))
         about = ABOUT.model_copy(update={"notes": pool.notes})
         return Benchmark(documents=pool.documents, questions=questions, about=about)
 
@@ -78,6 +78,21 @@ def question(row: MusiqueRow, pool: Pool) -> Question:
         parent="" if row.answerable else row.id,
         scope=tuple(dict.fromkeys(document.id for document in documents.values())),
     )
+
+
+def with_hidden(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """What was taken from an unanswerable question stays hidden from it where its twin brings it into the pool."""
+    gold = {question.id: evidence_ids(question) for question in questions if question.answerable}
+    return tuple(
+        question.model_copy(update={"hidden": tuple(id for id in gold[question.parent] if id not in question.scope)})
+        if question.parent in gold
+        else question
+        for question in questions
+    )
+
+
+def evidence_ids(question: Question) -> list[str]:
+    return list(dict.fromkeys(piece.document_id for group in question.evidence for piece in group))
 
 
 def place(step: StepRow, documents: Mapping[int, Document]) -> tuple[Evidence, ...]:

@@ -12,6 +12,7 @@ class Oracle(System):
     """Reads just the evidence documents; its score is the upper bound."""
 
     sees: ClassVar = "evidence"
+    uses: ClassVar = ("reader",)
 
     context_budget: int | None = identity(None, "tokens of context for the reader; none: no limit", ge=1)
 

@@ -1,6 +1,7 @@
 """Retrieve, then read: the plain systems that every other is compared with."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from ragstone.errors import ConfigError
 from ragstone.kit import Answerer, Embedder, Kit, System, identity
@@ -15,6 +16,8 @@ from ragstone.types import Answer, Document, Passage, Query
 
 class RetrieveRead(System):
     """Finds `k` passages and gives the reader those that fit; without a reader it only retrieves."""
+
+    uses: ClassVar = ("reader",)
 
     k: int = identity(10, "passages to retrieve", ge=1)
     chunk_size: int | None = identity(512, "tokens in a passage; none: whole documents", ge=16)
@@ -47,12 +50,16 @@ class Bm25(RetrieveRead):
 class Dense(RetrieveRead):
     """Retrieves by meaning (cosine of embeddings, exact), then reads."""
 
+    needs: ClassVar = ("embedder",)
+
     def index(self, chunks: Sequence[Chunk], kit: Kit) -> Retriever:
         return DenseIndex(chunks, need_embedder(kit, self.name), kit.cache)
 
 
 class Hybrid(Bm25):
     """Retrieves by words and by meaning, fuses the two rankings by their ranks, then reads."""
+
+    needs: ClassVar = ("embedder",)
 
     depth: int = identity(100, "passages of each ranking that are fused", ge=1)
 
