@@ -17,7 +17,7 @@ from ragstone.errors import ConfigError, DataError, ModelError
 from ragstone.kit import Check, Kit, Recipe, identity
 from ragstone.recipes.sample import Sample, shares
 from ragstone.store import load_benchmark
-from ragstone.types import Benchmark, Document, Draft, Evidence, Question, Rejection, Verdict
+from ragstone.types import About, Benchmark, Document, Draft, Evidence, Question, Rejection, Verdict
 
 
 def benchmark_of(n: int) -> Benchmark:
@@ -178,6 +178,13 @@ def test_a_chain_of_recipes_is_told_step_by_step(settings: Settings) -> None:
     once = build("sample", benchmark_of(20), n=10, settings=settings)
     twice = build("sample", once, n=5, draw=3, settings=settings)
     assert [(step.recipe, step.draw) for step in twice.steps] == [("sample(n=10)", 0), ("sample(n=5)", 3)]
+
+
+def test_what_is_noted_of_the_source_is_not_claimed_of_the_sample(settings: Settings) -> None:
+    noted = benchmark_of(8).model_copy(update={"about": About(notes=("8 of 8 found",))})
+    once = build("sample", noted, n=4, settings=settings)
+    twice = build("sample", once, n=2, settings=settings)
+    assert once.about.notes == twice.about.notes == ("in the source: 8 of 8 found",)
 
 
 def test_a_check_without_its_model_is_not_run_and_the_card_says_so(settings: Settings, tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from ragstone.cli import app
+from ragstone.report.table import results_table
+from ragstone.score import Row
 from ragstone.store import save_benchmark
 from ragstone.types import Benchmark
 
@@ -94,7 +98,25 @@ def test_show_tells_a_question_with_its_evidence_and_an_answer_with_its_scores(t
     answered = ragstone("show", tmp_path / "run", "q01").stdout
     assert "recall@5 0.500" in answered
     assert "* 1. sydney-opera-house" in answered
-    assert "* 9. jorn-utzon" in answered
+    assert "* 9. jorn-utzon (" in answered
+    assert "Jørn Utzon was a Danish architect known for" in answered
+
+
+def test_a_run_is_shown_whole_and_for_machines_too(tmp_path: Path) -> None:
+    ragstone("eval", "sample", "--system", "bm25", "--metric", "recall@5", "--out", tmp_path / "run")
+    record = json.loads(ragstone("show", tmp_path / "run", "--json").stdout)
+    assert record["systems"]["bm25"]["recall@5"]["n"] == 24
+    assert any("95 % intervals" in note for note in record["notes"])
+
+
+def test_a_table_that_is_too_wide_for_the_terminal_gets_a_line_for_each_metric() -> None:
+    metrics = ("f1", "recall@5", "mrr@10")
+    rows = [Row(system, metric, 0.5, 0.4, 0.6, 24, 0, 0) for system in ("bm25", "dense") for metric in metrics]
+    assert results_table(rows, []).columns == ("system", "f1", "recall@5", "mrr@10", "n", "failed", "declined")
+    narrow = results_table(rows, [], width=80)
+    assert narrow.columns == ("system", "metric", "mean", "n", "failed", "declined")
+    assert narrow.width <= 80
+    assert len(narrow.rows) == 6
 
 
 def test_show_without_a_question_is_an_overview() -> None:
@@ -168,7 +190,7 @@ def test_an_unknown_name_is_answered_with_the_names_there_are(tmp_path: Path) ->
     complains(ragstone(*evaluate, "--system", "bm25", "--set", "kk=3"), "--set kk=3 fits none of bm25")
     complains(ragstone(*evaluate, "--system", "bm25", "--set", "k=many"), "bm25.k: input should be a valid integer")
     complains(ragstone(*evaluate, "--system", "bm25", "--model", "gpt"), "no reader model 'gpt'")
-    complains(ragstone(*evaluate, "--system", "bm25", "--model", "judge=gpt"), "no reader model 'judge=gpt'")
+    complains(ragstone(*evaluate, "--system", "bm25", "--model", "judge=gpt"), "no model role named 'judge'")
     complains(ragstone(*evaluate, "--system", "bm25", "--system", "closed_book"), "closed_book needs a model as reader")
     complains(ragstone(*evaluate, "--system", "nowhere:Thing"), "cannot import system 'nowhere:Thing'")
     complains(ragstone("eval", "x" * 300, "--system", "bm25"), "file name too long")
@@ -247,19 +269,70 @@ class Rag(rs.System):
         return lambda query: rs.Answer(text="Copenhagen")
 
 class Long(rs.Metric):
+    most: int = rs.identity(10, "letters")
+
     def score(self, question, answer, kit):
-        return rs.Score(value=min(1.0, len(answer.text) / 20))
+        return rs.Score(value=min(1.0, len(answer.text) / self.most))
 """
 
 
 def test_components_of_the_users_own_are_found_in_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(MINE, "utf-8")
-    metrics = ("--metric", "mine:Long", "--metric", "covered")
+    metrics = ("--metric", "mine:Long", "--metric", "covered", "--set", "long.most=20")
     done = ragstone("eval", "sample", "--system", "mine:Rag", *metrics, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)["systems"]["rag"]
-    assert figures["long"]["value"] == 0.5
+    assert figures["long(most=20)"]["value"] == 0.5
     assert round(figures["covered"]["value"] * 24) == 1
+
+
+def test_ctrl_c_says_that_nothing_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, "utf-8")
+    command = [str(RAGSTONE), "eval", "sample", "--system", "slow:Slow", "--metric", "covered", "--out", "run"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    while not any(path.stat().st_size for path in (tmp_path / "run").glob("journal-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert "ragstone: interrupted; the same command goes on from here" in errors
+    assert "Traceback" not in errors
+    complains(ragstone("show", tmp_path / "run"), "is not finished; run the command that began it again")
+
+
+SLOW = """
+import time
+import ragstone as rs
+
+class Slow(rs.System):
+    def open(self, documents, kit):
+        def answer(query):
+            time.sleep(0.2)
+            return rs.Answer(text="x")
+        return answer
+"""
+
+
+def test_a_full_stdout_is_said_plainly() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([RAGSTONE, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("ragstone: cannot write the result: no space left on device")
+
+
+def test_text_cannot_command_the_terminal(rivers: Benchmark, tmp_path: Path) -> None:
+    loud = rivers.questions[0].model_copy(update={"text": "red \x1b[31m bell \x07 ?"})
+    save_benchmark(rivers.model_copy(update={"questions": (loud,)}), tmp_path / "bench")
+    shown = ragstone("show", tmp_path / "bench", "q-nile").stdout
+    assert "red [31m bell  ?" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_file_in_another_format_is_not_valid(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[1]", "utf-8")
+    done = ragstone("validate", tmp_path / "a.json", "--format", "folder")
+    assert done.returncode == 2
+    assert "1 problem\n" in done.stdout
 
 
 def test_validate_lists_what_is_wrong_and_exits_with_2(rivers: Benchmark, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ LAYERS = [
     {"report.table"},
     {"build", "draw", "evaluate", "audit"},
     {"exchange", "review", "report", "__init__"},
-    {"terminal", "cli"},
+    {"terminal", "cli", "__main__"},
 ]
 PLUGIN_FOLDERS = {"sources", "recipes", "checks", "systems", "metrics"}
 

@@ -4,6 +4,7 @@ import math
 import os
 import resource
 import shutil
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -460,7 +461,7 @@ def without_rights() -> Iterator[None]:
 def test_a_cache_that_cannot_be_written_is_named_before_any_work(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     embedder = Given({"a": (1, 0)})
-    with without_rights(), pytest.raises(ConfigError, match=f"cannot write {tmp_path}.*permission denied; choose"):
+    with without_rights(), pytest.raises(ConfigError, match=f"cannot write {tmp_path}.*permission denied; it is the index cache"):
         DenseIndex(pieces("a"), embedder, tmp_path)
     assert embedder.asked == 0
     tmp_path.chmod(0o755)
@@ -478,7 +479,7 @@ def test_a_full_disk_is_an_error_that_names_the_place_and_leaves_nothing(tmp_pat
     vectors = {f"{row}": (1, 2, 3, 4) for row in range(1000)}
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
-        with pytest.raises(ConfigError, match=f"cannot write {tmp_path}/indexes/dense-.*: file too large; choose"):
+        with pytest.raises(ConfigError, match=f"cannot write {tmp_path}/indexes/dense-.*: file too large; it is the index cache"):
             DenseIndex(pieces(*vectors), Given(vectors), tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -503,3 +504,11 @@ def test_of_two_that_make_the_same_index_at_once_either_may_win(tmp_path: Path) 
 
     assert kept(tmp_path, "dense", {}, chunks, overtaken)["vectors"].tolist() == [[1, 1]]
     assert only_index(tmp_path).name.startswith("dense-")
+
+
+def test_text_without_any_border_is_cut_in_time() -> None:
+    text = "水" * 100_000
+    started = time.process_time()
+    chunks = chunk([Document(id="d", text=text)], size=512)
+    assert time.process_time() - started < 2
+    assert "".join(text[piece.start : piece.end] for piece in chunks) == text

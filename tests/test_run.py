@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -172,7 +173,7 @@ def test_wrong_declined_and_failed_are_counted_apart(settings: Settings) -> None
     assert row.value == pytest.approx(1 / 3)
     assert (row.n, row.failed, row.declined) == (3, 1, 1)
     assert [failure.value.error for failure in run.failures] == ["gave up after 3 tries"]
-    assert "moody: 1 failed; the first: gave up after 3 tries" in run.notes
+    assert "moody: 1 failed (--retry-failed tries them again); the first: gave up after 3 tries" in run.notes
 
 
 def test_a_system_with_nothing_right_scores_zero(settings: Settings) -> None:
@@ -185,6 +186,43 @@ def test_a_system_with_nothing_right_scores_zero(settings: Settings) -> None:
     run = evaluate(four_questions(), [Wrong()], ["exact_match", "f1", "covered"], settings=settings)
     assert [row.value for row in run.rows] == [0.0, 0.0, 0.0]
     assert all(0 < (row.high or 0) < 1 for row in run.rows)
+
+
+def test_a_system_that_returns_documents_it_may_not_use_fails_and_is_told_why(
+    rivers: Benchmark, settings: Settings
+) -> None:
+    class Lost(System):
+        """Returns a document from elsewhere, or from outside the scope."""
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: Answer(retrieved=(Passage(document_id="volga" if query.scope else "thames"),))
+
+    scoped = rivers.questions[0].model_copy(update={"scope": ("nile",)})
+    source = rivers.model_copy(update={"questions": (scoped, *rivers.questions[1:])})
+    run = evaluate(source, [Lost()], ["recall@5"], settings=settings)
+    assert [re.findall("'(.*?)'", failure.value.error) for failure in run.failures] == [
+        ["volga"],
+        ["thames"],
+        ["thames"],
+    ]
+    assert run.rows[0].n == 0
+
+
+def test_a_bug_in_a_component_names_the_item(settings: Settings) -> None:
+    class Buggy(System):
+        """Divides by zero."""
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: Answer(text=str(1 / 0))
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        evaluate(four_questions(), [Buggy()], ["exact_match"], settings=settings)
+    assert re.search("while working on .* q1", caught.value.__notes__[0])
+
+
+def test_means_over_different_questions_are_marked(settings: Settings) -> None:
+    notes = evaluate(four_questions(), [Moody(), Counting()], ["exact_match"], settings=settings).notes
+    assert "exact_match: not every system was scored on the same questions (see n)" in notes
 
 
 class Broken(Metric):

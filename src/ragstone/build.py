@@ -217,6 +217,11 @@ def assemble(order: Order, kit: Kit, jobs: Mapping[str, Any], done: Mapping[str,
     return built
 
 
+def of_the_source(notes: Sequence[str]) -> tuple[str, ...]:
+    """What is true of the source need not be true of what was made from it."""
+    return tuple(note if note.startswith("in the source: ") else f"in the source: {note}" for note in notes)
+
+
 def put_together(
     order: Order,
     kit: Kit,
@@ -234,7 +239,7 @@ def put_together(
     return Benchmark(
         documents=tuple(documents.values()),
         questions=questions,
-        about=order.source.about,
+        about=order.source.about.model_copy(update={"notes": of_the_source(order.source.about.notes)}),
         steps=(*order.source.steps, order.step.model_copy(update={"counts": counts})),
         rejected=tuple(Entry(question_id=r.draft.question.id, by=r.check, value=r) for r in rejected),
         failures=tuple(failures),

@@ -1,16 +1,22 @@
 """The command line: flags and one call for each command. Data goes to stdout, talk to stderr."""
 
 import os
+import re
+import shutil
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import FrameType
+from typing import Annotated, Any, Literal, TextIO
 
 import orjson
 import typer
 
 from ragstone.errors import RagstoneError
 from ragstone.version import __version__
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 app = typer.Typer(
     name="ragstone",
@@ -22,10 +28,7 @@ app = typer.Typer(
 )
 
 Source = Annotated[str, typer.Argument(help="a benchmark folder, a data set's file, a folder of texts, or `sample`")]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="PATH", help="folder for the result; the same command goes on where it was stopped"),
-]
+Out = Annotated[Path | None, typer.Option(metavar="PATH", help="folder for the result; by default runs/NAME-HASH")]
 Format = Annotated[
     str,
     typer.Option(metavar="NAME", help="format of the source, if it is not found by itself (`ragstone list sources`)"),
@@ -72,7 +75,7 @@ def demo(
         settings=chosen,
         progress=shown,
     )
-    typer.echo(run.table())
+    say(False, None, run.table(terminal_width()))
     talk.print(f"page: {write_page([run], out / 'report.html')}")
     talk.print(f"next: ragstone show {out / 'run'} q01   or   ragstone eval YOUR_FILE --system bm25 --metric recall@5")
 
@@ -173,14 +176,14 @@ def eval_command(
         retry_failed=retry_failed,
         progress=shown,
     )
-    talk.print(f"run: {folder}")
-    say(json, as_json(run.rows), run.table())
+    talk.print(f"run: {folder}", markup=False)
+    say(json, {**as_json(run.rows), "notes": run.notes, "run": str(folder)}, run.table(terminal_width()))
 
 
 @app.command("score")
 def score_command(
     run: Annotated[Path, typer.Argument(help="folder of a finished run")],
-    metric: MetricNames = None,
+    metric: Annotated[list[str], typer.Option(metavar="NAME", help="metric, for instance recall@5; repeatable")],
     sets: Sets = None,
     model: Models = None,
     json: Json = False,
@@ -194,9 +197,9 @@ def score_command(
     from ragstone.plugins import configure
     from ragstone.report.table import as_json
 
-    [metrics] = configure({Metric: metric or ()}, sets or ())
+    [metrics] = configure({Metric: metric}, sets or ())
     scored = rescore(run, metrics, settings=settings(model))
-    say(json, as_json(scored.rows), scored.table())
+    say(json, {**as_json(scored.rows), "notes": scored.notes, "run": str(run)}, scored.table(terminal_width()))
 
 
 @app.command("report")
@@ -219,6 +222,7 @@ def show_command(
     folder: Annotated[str, typer.Argument(help="a benchmark, any source, or a run")],
     question: Annotated[str, typer.Argument(help="id of a question; without one, an overview")] = "",
     format: Format = "",
+    skip_bad: SkipBad = False,
     json: Json = False,
 ) -> None:
     """Show a question with its evidence, or an answer with its scores.
@@ -227,7 +231,7 @@ def show_command(
     """
     from ragstone.report.show import shown_item
 
-    record, text = shown_item(folder, question, format)
+    record, text = shown_item(folder, question, format, skip_bad)
     say(json, record, text)
 
 
@@ -246,7 +250,8 @@ def validate_command(
     counts, found = inspect(source, format=format)
     lines = [*found[:20], *([f"and {len(found) - 20} more"] if len(found) > 20 else [])]
     counted = ", ".join(f"{number} {what}" for what, number in counts.items())
-    say(json, {"counts": counts, "problems": found}, "\n".join([f"{source}: {counted}, {len(found)} problems", *lines]))
+    told = f"{source}: {counted}, {len(found)} problem{'' if len(found) == 1 else 's'}"
+    say(json, {"counts": counts, "problems": found}, "\n".join([told, *lines]))
     if found:
         raise typer.Exit(2)
 
@@ -273,8 +278,15 @@ def settings(model: Sequence[str] | None = None, base_url: str | None = None, co
 
 
 def say(as_json: bool, record: Any, text: object) -> None:
-    """The result on stdout, for machines or for people."""
-    typer.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2).decode() if as_json else str(text))
+    """The result on stdout, for machines or for people; what could command a terminal is left out."""
+    told = orjson.dumps(record, option=orjson.OPT_INDENT_2).decode() if as_json else CONTROL.sub("", str(text))
+    typer.echo(told)
+    sys.stdout.flush()
+
+
+def terminal_width() -> int | None:
+    """The width that a table has to fit, if someone is looking."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def version(wanted: bool) -> None:
@@ -293,13 +305,33 @@ def options(
 def main() -> None:
     """Exit codes: 0 done, 1 a bug, 2 something the user can fix, 130 interrupted."""
     sys.path.insert(0, "")  # components of the user's own are looked for in the current folder first
+    signal.signal(signal.SIGINT, interrupt)
     try:
         app()
+    except Interrupted:
+        leave("interrupted; the same command goes on from here", 130)
     except RagstoneError as error:
-        typer.echo(f"ragstone: {error}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("ragstone: interrupted; the same command goes on from here", err=True)
-        sys.exit(130)
+        leave(CONTROL.sub("", str(error)), 2)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
+    except OSError as error:
+        silence(sys.stdout)
+        leave(f"cannot write the result: {(error.strerror or str(error)).lower()}; make room or write elsewhere", 2)
+
+
+class Interrupted(BaseException):
+    """Ctrl-C, as an error that only `main` catches."""
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    raise Interrupted
+
+
+def leave(message: str, code: int) -> None:
+    typer.echo(f"ragstone: {message}", err=True)
+    sys.exit(code)
+
+
+def silence(stream: TextIO) -> None:
+    """Nothing more can be written there, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

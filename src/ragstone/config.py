@@ -84,12 +84,9 @@ def with_home(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_flags(specs: Sequence[str]) -> dict[str, str]:
-    """`SPEC` sets the reader, `ROLE=SPEC` another role."""
-    models = {}
-    for text in specs:
-        role, equals, spec = text.partition("=")
-        models[role if equals and role in ROLES else "reader"] = spec if equals and role in ROLES else text
-    return models
+    """`SPEC` sets the reader, `ROLE=SPEC` a role; in `scripted:a=b.jsonl` the = belongs to the file's name."""
+    split = [text.partition("=") if "=" in text.partition(":")[0] else ("reader", "=", text) for text in specs]
+    return {role: spec for role, _, spec in split}
 
 
 def open_kit(chosen: Settings, draw: int = 0) -> Kit:

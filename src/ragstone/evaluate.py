@@ -3,7 +3,7 @@
 A run folder grows by systems and metrics: the same command with one more system asks only that system.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,20 +14,29 @@ from pydantic import BaseModel
 from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError
 from ragstone.journal import Journal, claim
-from ragstone.kit import Kit, Metric, System
+from ragstone.kit import Component, Kit, Metric, System
 from ragstone.load import load
 from ragstone.parallel import Done, record
 from ragstone.plugins import create
 from ragstone.progress import Progress, silent
 from ragstone.report.table import Table, results_table
 from ragstone.run import Corpus, answer_all, item_id
-from ragstone.score import Row, Scored, failure_notes, guessing_notes, score_all, summarise, unscored_notes
+from ragstone.score import (
+    Row,
+    Scored,
+    failure_notes,
+    guessing_notes,
+    score_all,
+    summarise,
+    uneven_notes,
+    unscored_notes,
+)
 from ragstone.store import (
     fingerprint,
     finished,
     read_intact,
     read_lines,
-    read_record,
+    read_manifest,
     sha256,
     write_folder,
 )
@@ -36,7 +45,9 @@ from ragstone.types import About, Answer, Benchmark, Entry, Failure, Made, Quest
 from ragstone.version import __version__
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Component)
 
+INTERVALS = "means with 95 % intervals (Wilson), over the n questions that could be scored"
 RETRIEVAL_METRICS = ("recall@5", "all_recall@5", "ndcg@10")
 ANSWER_METRICS = ("covered", "f1")
 
@@ -62,11 +73,18 @@ class Run:
         """What a reader of the numbers must know."""
         spoken = any(entry.value.text is not None for entry in self.answers)
         guessing = guessing_notes(self.questions) if spoken else []
-        return [*self.manifest.about.notes, *guessing, *failure_notes(self.failures), *unscored_notes(self.rows)]
+        return [
+            INTERVALS,
+            *self.manifest.about.notes,
+            *guessing,
+            *failure_notes(self.failures),
+            *uneven_notes(self.rows),
+            *unscored_notes(self.rows),
+        ]
 
-    def table(self) -> Table:
-        """The results as a table that shows well in a terminal and in a notebook."""
-        return results_table(self.rows, self.notes)
+    def table(self, width: int | None = None) -> Table:
+        """The results as a table that shows well in a notebook and, within a width, in a terminal."""
+        return results_table(self.rows, self.notes, width)
 
     def read_from(self, source: str | Path | Benchmark) -> "Run":
         """The run with the place that its benchmark was read from, if it was read."""
@@ -97,7 +115,7 @@ def evaluate(
     kit = open_kit(chosen, draw)
     loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
     source = loaded.model_copy(update={"questions": loaded.questions[:limit]})
-    asked = [create(System, system) if isinstance(system, str) else system for system in systems]
+    asked = once(create(System, system) if isinstance(system, str) else system for system in systems)
     wanted = choose_metrics(metrics, kit)
     check_fit(source, asked, wanted, kit)
     order = place_order(source, corpus, draw, limit)
@@ -141,12 +159,17 @@ def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Se
 
 def choose_metrics(metrics: Sequence[str | Metric] | None, kit: Kit) -> list[Metric]:
     usual = (*RETRIEVAL_METRICS, *(ANSWER_METRICS if kit.reader else ()))
-    return [create(Metric, metric) if isinstance(metric, str) else metric for metric in metrics or usual]
+    return once(create(Metric, metric) if isinstance(metric, str) else metric for metric in metrics or usual)
+
+
+def once(components: Iterable[C]) -> list[C]:
+    """Each component once, however often it was named."""
+    return list({(repr(component), type(component)): component for component in components}.values())
 
 
 def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Metric], kit: Kit) -> None:
     if not source.questions:
-        raise DataError("this source has no questions to ask; build some with `ragstone build`, or choose another")
+        raise DataError("this source has no questions to ask, only documents; choose one that has questions")
     if not systems:
         raise ConfigError("no system to evaluate; name at least one with --system, `ragstone list systems` shows them")
     for component in (*systems, *metrics):
@@ -307,7 +330,7 @@ def save_run(run: Run, earlier: Run, folder: Path | None) -> None:
 def load_run(folder: Path) -> Run:
     if not finished(folder, "run.json"):
         raise DataError(f"{folder} holds no finished run; run the `ragstone eval` command that began it again")
-    manifest = read_record(folder / "run.json", RunManifest)
+    manifest = read_manifest(folder / "run.json", RunManifest)
     read_intact(folder, manifest.sha256)
     return Run(manifest, **{name: read_lines(folder / f"{name}.jsonl", kind) for name, kind in FILES.items()})
 
@@ -317,7 +340,8 @@ def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Quest
     if folder is None or not finished(folder, "run.json"):
         return Run(order, questions)
     run = load_run(folder)
-    for field, theirs in order_of(run.manifest):
-        if theirs != getattr(order_of(order), field):
+    before, now = order_of(run.manifest), order_of(order)
+    for field in ("limit", "corpus", "draw", *RunManifest.model_fields):
+        if getattr(before, field) != getattr(now, field):
             raise ConfigError(f"{folder} holds a run with another {field}; choose another --out, or remove it first")
     return run

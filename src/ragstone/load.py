@@ -46,9 +46,13 @@ def inspect(path: Path | str, *, format: str = "") -> tuple[dict[str, int], list
     """The number of documents and questions at `path`, and everything that is wrong with them."""
     place = something(path)
     bad = Bad(skip=True)
-    benchmark = source_of(place, format).load(place, bad)
+    try:
+        benchmark = source_of(place, format).load(place, bad)
+    except DataError as error:
+        return {"documents": 0, "questions": 0}, [*bad.skipped, str(error)]
     counts = {"documents": len(benchmark.documents), "questions": len(benchmark.questions)}
-    return counts, [*bad.skipped, *problems(benchmark)]
+    nothing = [] if any(counts.values()) else ["nothing in it can be used in this format"]
+    return counts, [*bad.skipped, *problems(benchmark), *nothing]
 
 
 def something(place: Path | str) -> Path:
@@ -64,6 +68,8 @@ def there(path: Path) -> Path:
         raise DataError(f"{path} does not exist; check the path")
     if not path.is_dir() and not path.is_file():
         raise DataError(f"{path} is neither a file nor a folder; save the data to a file first")
+    if path.is_dir() and any(path.glob("journal-*.jsonl")) and not any(path.glob("*.json")):
+        raise DataError(f"{path} is not finished; run the command that began it again")
     if path.is_dir() and not any(path.iterdir()):
         raise DataError(f"{path} is an empty folder; name one with a benchmark or texts in it")
     if path.is_file() and path.stat().st_size == 0:

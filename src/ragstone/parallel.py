@@ -24,6 +24,7 @@ class Done(NamedTuple, Generic[R]):
 
     value: R | Failure
     seconds: float
+    recalled: bool = False  # it was there before
 
 
 def each(
@@ -74,8 +75,9 @@ def in_threads(ids: Sequence[str], one: Callable[[str], Done[R]], concurrency: i
     def guarded(id: str) -> tuple[str, Done[R]] | None:
         try:
             return None if stop.is_set() else (id, one(id))
-        except BaseException:
+        except BaseException as error:
             stop.set()
+            error.add_note(f"while working on {id}")
             raise
 
     pool = ThreadPoolExecutor(max(1, concurrency))
@@ -109,4 +111,4 @@ def record(item: Done[R]) -> dict[str, Any]:
 def recall(row: Mapping[str, Any], kind: type[R]) -> Done[R]:
     """The item that a line of the journal tells of."""
     value = Failure.model_validate(row["failure"]) if "failure" in row else kind.model_validate(row["value"])
-    return Done(value, row["seconds"])
+    return Done(value, row["seconds"], recalled=True)

@@ -138,7 +138,7 @@ def field_for(text: str, name: str, found: type[Component], is_main: bool) -> tu
     """The field and value that a `--set` gives to this component, if it is meant."""
     key, value = pair(text, "--set")
     target, _, field = key.rpartition(".")
-    meant = target == name or (not target and is_main and field in found.model_fields)
+    meant = target in (name, found.name) if target else is_main and field in found.model_fields
     return (field, value) if meant else None
 
 

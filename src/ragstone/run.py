@@ -1,8 +1,9 @@
 """The run driver: gives a system its queries and keeps what comes back, answer or failure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
+from ragstone.errors import DataError
 from ragstone.journal import Journal
 from ragstone.kit import Kit, System
 from ragstone.parallel import Done, each
@@ -27,11 +28,17 @@ def answer_all(
 ) -> dict[str, Done[Answer]]:
     """What the system does with every question, by question id; what the journal holds is not asked again."""
     made = kit.made_by(system)
-    everything = [document.id for document in benchmark.documents]
+    ids = [document.id for document in benchmark.documents]
+    everything = set(ids)
 
     def prepare() -> Callable[[Question], Answer]:
         answer = system.open(benchmark.documents, kit)
-        return lambda question: answer(query(question, system, corpus, everything))
+
+        def ask(question: Question) -> Answer:
+            asked = query(question, system, corpus, ids)
+            return known(answer(asked), everything if asked.scope is None else set(asked.scope))
+
+        return ask
 
     with progress(repr(system), len(benchmark.questions)) as tick:
         done = each(
@@ -45,6 +52,17 @@ def answer_all(
             tick=tick,
         )
     return dict(zip((question.id for question in benchmark.questions), done.values(), strict=True))
+
+
+def known(answer: Answer, allowed: Collection[str]) -> Answer:
+    """The answer, if it rests on documents that the system may use."""
+    for passage in answer.retrieved or ():
+        if passage.document_id not in allowed:
+            raise DataError(
+                f"it retrieved document {passage.document_id!r}, which is not among those that it may use here; "
+                "return ids of the given documents, within the query's scope"
+            )
+    return answer
 
 
 def item_id(made: Made, question_id: str) -> str:

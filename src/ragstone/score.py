@@ -116,7 +116,19 @@ def failure_notes(failures: Sequence[Entry[Failure]]) -> list[str]:
     by: dict[str, list[str]] = {}
     for failure in failures:
         by.setdefault(f"{failure.by} of {failure.of}" if failure.of else failure.by, []).append(failure.value.error)
-    return [f"{who}: {len(errors)} failed; the first: {errors[0]}" for who, errors in by.items()]
+    return [
+        f"{who}: {len(errors)} failed (--retry-failed tries them again); the first: {errors[0]}"
+        for who, errors in by.items()
+    ]
+
+
+def uneven_notes(rows: Sequence[Row]) -> list[str]:
+    """Means over different questions are not to be compared as they stand."""
+    counts: dict[str, set[int]] = {}
+    for row in rows:
+        counts.setdefault(row.metric, set()).add(row.n)
+    uneven = [metric for metric, numbers in counts.items() if len(numbers - {0}) > 1]
+    return [f"{', '.join(uneven)}: not every system was scored on the same questions (see n)"] if uneven else []
 
 
 def unscored_notes(rows: Sequence[Row]) -> list[str]:

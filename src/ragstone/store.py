@@ -43,13 +43,13 @@ def sha256(data: bytes) -> str:
 
 
 @contextmanager
-def about_the_disk(path: Path) -> Iterator[None]:
+def about_the_disk(path: Path, remedy: str = "choose another place or make room") -> Iterator[None]:
     """Turns a full disk, a missing right or a bad path into an error that names the place."""
     try:
         yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise ConfigError(f"cannot write {path}: {reason}; choose another place or make room") from error
+        raise ConfigError(f"cannot write {path}: {reason}; {remedy}") from error
 
 
 def write_bytes(path: Path, data: bytes) -> str:
@@ -103,9 +103,16 @@ def decode(data: bytes, path: Path, kind: type[T]) -> tuple[T, ...]:
     return tuple(records)
 
 
-def read_record(path: Path, kind: type[T]) -> T:
+def read_manifest(path: Path, kind: type[T]) -> T:
+    """A manifest of a format that this version knows."""
+    data = read_bytes(path)
     try:
-        return kind.model_validate_json(read_bytes(path))
+        found = orjson.loads(data).get("format")
+        if found != FORMAT:
+            raise DataError(f"{path} has format {found}, this version reads {FORMAT}; use the ragstone that wrote it")
+        return kind.model_validate_json(data)
+    except (orjson.JSONDecodeError, AttributeError) as error:
+        raise DataError(f"{path} is not a manifest: {error}; make the folder anew") from error
     except ValidationError as error:
         raise DataError(f"{path}: {first_problem(error)}; mend the file or make the folder anew") from error
 
@@ -211,9 +218,7 @@ def load_benchmark(folder: Path) -> Benchmark:
     """Reads a benchmark folder and compares every data file with its hash."""
     if not finished(folder, "manifest.json"):
         raise DataError(f"{folder} has no manifest.json, so it is not complete; run the command that made it again")
-    manifest = read_record(folder / "manifest.json", Manifest)
-    if manifest.format != FORMAT:
-        raise DataError(f"{folder} has format {manifest.format}, this version reads {FORMAT}; update ragstone")
+    manifest = read_manifest(folder / "manifest.json", Manifest)
     read_intact(folder, manifest.sha256)
     return Benchmark(
         documents=read_lines(folder / "documents.jsonl", Document),

@@ -28,18 +28,20 @@ class Rate(ProgressColumn):
 @contextmanager
 def shown(stage: str, total: int) -> Iterator[Tick]:
     """A bar with counts, rate and time left on a terminal; elsewhere one line when the stage is done."""
-    started, failed, finished = time.perf_counter(), 0, 0
+    started, failed, finished, recalled = time.perf_counter(), 0, 0, 0
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, TextColumn("{task.fields[failed]}"), console=talk, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(stage, total=total, failed="")
 
         def tick(item: Done[Any]) -> None:
-            nonlocal failed, finished
+            nonlocal failed, finished, recalled
             finished += 1
+            recalled += item.recalled
             failed += isinstance(item.value, Failure)
             bar.update(task, advance=1, failed=f"[red]{failed} failed" if failed else "")
 
         yield tick
     if not sys.stderr.isatty():
         took = time.perf_counter() - started
-        talk.print(f"{stage}: {finished} of {total} in {took:.1f} s, {failed} failed")
+        before = f" ({recalled} of them before)" if recalled else ""
+        talk.print(f"{stage}: {finished} of {total}{before} in {took:.1f} s, {failed} failed", markup=False)

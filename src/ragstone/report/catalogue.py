@@ -32,7 +32,7 @@ def catalogue_text(found: Mapping[str, Mapping[str, Any]]) -> str:
     for plural, components in found.items():
         lines += [plural.upper()]
         for name, about in components.items():
-            lines += [f"  {name:<14} {about['says']}"]
+            lines += [f"  {name:<16} {about['says']}"]
             lines += [f"      {key}={value['default']}  {value['says']}" for key, value in about["fields"].items()]
         lines += [""]
     return "\n".join(lines).rstrip()

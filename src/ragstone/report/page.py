@@ -1,6 +1,7 @@
 """The results of runs as one self-contained page, or as Markdown."""
 
 from collections.abc import Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from ragstone.errors import ConfigError
 from ragstone.evaluate import Run
 from ragstone.store import write_bytes
+from ragstone.types import Made
 
 TITLE = "Ragstone results"
 
@@ -24,10 +26,34 @@ def write_page(runs: Sequence[Run], out: Path) -> Path:
 
 def html_page(runs: Sequence[Run]) -> str:
     template = (files("ragstone.report") / "page.html").read_text("utf-8")
-    shown = [{**run.manifest.model_dump(mode="json"), "table": run.table()._repr_html_()} for run in runs]
+    shown = [in_page(run) for run in runs]
     return Environment(autoescape=True, undefined=StrictUndefined).from_string(template).render(title=TITLE, runs=shown)
 
 
+def in_page(run: Run) -> dict[str, object]:
+    made = {name: settings(made) for name, made in run.manifest.systems.items()}
+    known = run.manifest.model_dump(mode="json")
+    return {**known, "table": run.table().html(), "notes": run.notes, "made": made}
+
+
 def markdown_page(runs: Sequence[Run]) -> str:
-    parts = [f"## {run.manifest.about.name}, {run.manifest.corpus} corpus\n\n{run.table().markdown()}" for run in runs]
-    return "\n\n".join([f"# {TITLE}", *parts]) + "\n"
+    return "\n\n".join([f"# {TITLE}", *(markdown_section(run) for run in runs)]) + "\n"
+
+
+def markdown_section(run: Run) -> str:
+    manifest = run.manifest
+    facts = [
+        f"{manifest.questions} questions; sources: {'; '.join(manifest.about.sources) or 'not stated'}",
+        f"licences: {'; '.join(manifest.about.licences) or 'not stated'}",
+        f"benchmark fingerprint: `{manifest.benchmark}`",
+        *(f"{name}: `{settings(made)}`" for name, made in manifest.systems.items()),
+        f"made with ragstone {manifest.ragstone}, draw {manifest.draw}",
+    ]
+    heading = f"## {escape(manifest.about.name)}, {manifest.corpus} corpus"
+    return "\n".join([heading, "", run.table().markdown(), *(f"- {escape(fact, quote=False)}" for fact in facts)])
+
+
+def settings(made: Made) -> str:
+    """All that made a column, for people who want to make it again."""
+    fields = [f"{name}={value}" for name, value in made.component.items() if name != "component"]
+    return ", ".join([*fields, *(f"{role}={model}" for role, model in made.models.items())]) or "no settings"

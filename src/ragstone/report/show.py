@@ -5,19 +5,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import DataError
+from ragstone.errors import DataError, RagstoneError
 from ragstone.evaluate import Run, load_run
 from ragstone.load import load
-from ragstone.store import finished
-from ragstone.types import Benchmark, Document, Evidence, Question
+from ragstone.report.table import as_json
+from ragstone.store import fingerprint, finished
+from ragstone.types import Benchmark, Document, Evidence, Passage, Question
 
 
-def shown_item(place: str, question_id: str, format: str = "") -> tuple[dict[str, Any], str]:
+def shown_item(place: str, question_id: str, format: str = "", skip_bad: bool = False) -> tuple[dict[str, Any], str]:
     """What to show of a benchmark or a run, as a record and as text."""
     if finished(Path(place), "run.json"):
         run = load_run(Path(place))
-        return shown_answer(run, question_id) if question_id else ({"notes": run.notes}, str(run.table()))
-    benchmark = load(place, format=format)
+        results = {**as_json(run.rows), "notes": run.notes}
+        return shown_answer(run, question_id) if question_id else (results, str(run.table()))
+    benchmark = load(place, format=format, skip_bad=skip_bad)
     if not question_id:
         return shown_overview(benchmark)
     question = found(benchmark.questions, question_id, place)
@@ -43,7 +45,8 @@ def shown_overview(benchmark: Benchmark) -> tuple[dict[str, Any], str]:
     lines = [about.name or "benchmark", ", ".join(f"{number} {what}" for what, number in counts.items())]
     lines += [f"{name}: " + ", ".join(f"{value} {n}" for value, n in by.items()) for name, by in labels.items()]
     lines += [f"licence: {licence}" for licence in about.licences] + list(about.notes)
-    lines += ["first ids: " + ", ".join(question.id for question in benchmark.questions[:5])]
+    ids = [item.id for item in benchmark.questions or benchmark.documents]
+    lines += ["first ids: " + ", ".join(ids[:5])]
     return {"about": about.model_dump(mode="json"), "counts": counts, "labels": labels}, "\n".join(lines)
 
 
@@ -64,13 +67,32 @@ def evidence_text(piece: Evidence, documents: dict[str, Document]) -> str:
     return f"{piece.document_id}{title}: {quote[:300]}{'…' if len(quote) > 300 else ''}"
 
 
+def documents_of(run: Run) -> dict[str, Document]:
+    """The documents of a run, if its source still lies where it was read from and is the same."""
+    try:
+        source = load(run.manifest.source) if run.manifest.source else Benchmark()
+    except RagstoneError:
+        return {}
+    same = fingerprint(source.model_copy(update={"questions": run.questions})) == run.manifest.benchmark
+    return {document.id: document for document in source.documents} if same else {}
+
+
+def snippet(passage: Passage, documents: dict[str, Document]) -> str:
+    """The score and the beginning of a passage."""
+    score = "" if passage.score is None else f" ({passage.score:.3f})"
+    document = documents.get(passage.document_id)
+    text = " ".join(document.text[passage.start or 0 : (passage.start or 0) + 100].split()) if document else ""
+    return score + (f" {text}…" if text else "")
+
+
 def shown_answer(run: Run, question_id: str) -> tuple[dict[str, Any], str]:
     question = found(run.questions, question_id, "this run")
     mine = {
         name: [entry for entry in getattr(run, name) if entry.question_id == question_id]
         for name in ("answers", "failures", "scores")
     }
-    lines = list(question_lines(question, {}))
+    documents = documents_of(run)
+    lines = list(question_lines(question, documents))
     gold = {piece.document_id for group in question.evidence for piece in group}
     for entry in mine["answers"]:
         text = "(only retrieved)" if entry.value.text is None else entry.value.text
@@ -78,7 +100,7 @@ def shown_answer(run: Run, question_id: str) -> tuple[dict[str, Any], str]:
         lines += [f"  {score.by} {score.value.value:.3f}" for score in mine["scores"] if score.of == entry.by]
         for rank, passage in enumerate(entry.value.retrieved or (), 1):
             mark = "*" if passage.document_id in gold else " "
-            lines += [f"  {mark} {rank}. {passage.document_id}"]
+            lines += [f"  {mark} {rank}. {passage.document_id}{snippet(passage, documents)}"]
     lines += [f"\n{entry.by} failed: {entry.value.error}" for entry in mine["failures"]]
     record = {name: [entry.model_dump(mode="json") for entry in entries] for name, entries in mine.items()}
     return {"question": question.model_dump(mode="json"), **record}, "\n".join(lines)

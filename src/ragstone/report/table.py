@@ -31,7 +31,13 @@ class Table:
         table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
         return "\n".join([table, "", *(f"- {note}" for note in self.notes)])
 
-    def _repr_html_(self) -> str:
+    @property
+    def width(self) -> int:
+        """Characters in a line of the text."""
+        return max(len(line) for line in str(self).splitlines()[: 2 + len(self.rows)])
+
+    def html(self) -> str:
+        """The table alone."""
         head = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
         body = "".join(
             "<tr>"
@@ -40,14 +46,25 @@ class Table:
             + "</tr>"
             for first, *rest in self.rows
         )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + (
-            f"<ul>{notes}</ul>" if notes else ""
-        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _repr_html_(self) -> str:
+        return self.html() + "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in self.notes) + "</ul>"
 
 
-def results_table(rows: Sequence[Row], notes: Sequence[str]) -> Table:
-    """A line for each system, a column for each metric; failed and declined stand apart."""
+def results_table(rows: Sequence[Row], notes: Sequence[str], width: int | None = None) -> Table:
+    """A line for each system, a column for each metric; where that is too wide, a line for each of both."""
+    wide = wide_table(rows, notes)
+    return wide if width is None or wide.width <= width else long_table(rows, notes)
+
+
+def long_table(rows: Sequence[Row], notes: Sequence[str]) -> Table:
+    lines = [(row.system, row.metric, cell(row, row.n), str(row.n), str(row.failed), str(row.declined)) for row in rows]
+    return Table(("system", "metric", "mean", "n", "failed", "declined"), tuple(lines), tuple(notes))
+
+
+def wide_table(rows: Sequence[Row], notes: Sequence[str]) -> Table:
+    """Failed and declined stand apart from what was scored."""
     systems = list(dict.fromkeys(row.system for row in rows))
     metrics = list(dict.fromkeys(row.metric for row in rows))
     cells = {(row.system, row.metric): row for row in rows}

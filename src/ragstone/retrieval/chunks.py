@@ -1,5 +1,6 @@
 """Cuts documents into the pieces that are indexed, retrieved and read."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ from ragstone.types import Document
 
 CHARACTERS_PER_TOKEN = 4
 """For spaced text; a character of an unspaced script counts as a token."""
+
+UNBROKEN = re.compile(r"\w{5000}")
 
 
 class Chunk(NamedTuple):
@@ -41,8 +44,16 @@ def extents(document: Document, size: int | None) -> Iterator[tuple[int, int]]:
     elif size is None or len(text) <= capacity(text, size):
         yield 0, len(text)
     else:
-        for start, piece in TextSplitter(capacity(text, size)).chunk_indices(text):
-            yield start, start + len(piece)
+        splitter = TextSplitter(capacity(text, size))
+        for offset, block in blocks(text, 16 * capacity(text, size)):
+            for start, piece in splitter.chunk_indices(block):
+                yield offset + start, offset + start + len(piece)
+
+
+def blocks(text: str, size: int) -> Iterator[tuple[int, str]]:
+    """The text whole or, where it has a very long run without a border, in blocks: there the splitter is slow."""
+    step = size if UNBROKEN.search(text) else len(text)
+    return ((start, text[start : start + step]) for start in range(0, len(text), step))
 
 
 def capacity(text: str, size: int) -> int:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,6 +25,9 @@ Arrays = Mapping[str, NDArray[Any]]
 
 FORMAT = 1
 META = "meta.json"
+REMEDY = "it is the index cache: make room, or set RAGSTONE_CACHE to another place"
+ABANDONED = 24 * 3600
+"""Seconds after which an index in the making was left by a kill."""
 
 
 def kept(
@@ -33,7 +37,7 @@ def kept(
     if cache is None:
         return make()
     folder = cache / "indexes" / key(kind, settings, chunks)
-    with about_the_disk(folder):
+    with about_the_disk(folder, REMEDY):
         there = folder.exists()
     if not there:
         keep(folder, make)
@@ -50,12 +54,15 @@ def key(kind: str, settings: Mapping[str, object], chunks: Sequence[Chunk]) -> s
 
 def keep(folder: Path, make: Callable[[], Arrays]) -> None:
     """Makes the folder or leaves nothing; tries the place first, so that no work is done in vain."""
-    with about_the_disk(folder):
+    with about_the_disk(folder, REMEDY):
         folder.parent.mkdir(parents=True, exist_ok=True)
+        for left in folder.parent.glob(".making-*"):
+            if time.time() - left.stat().st_mtime > ABANDONED:
+                shutil.rmtree(left, ignore_errors=True)
         partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".making-"))
     try:
         arrays = make()
-        with about_the_disk(folder):
+        with about_the_disk(folder, REMEDY):
             hashes = {f"{name}.npy": write(partial / f"{name}.npy", array) for name, array in arrays.items()}
             (partial / META).write_bytes(orjson.dumps({"format": FORMAT, "sha256": hashes}))
             partial.chmod(0o755)
