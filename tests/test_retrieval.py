@@ -461,7 +461,10 @@ def without_rights() -> Iterator[None]:
 def test_a_cache_that_cannot_be_written_is_named_before_any_work(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     embedder = Given({"a": (1, 0)})
-    with without_rights(), pytest.raises(ConfigError, match=f"cannot write {tmp_path}.*permission denied; it is the index cache"):
+    with (
+        without_rights(),
+        pytest.raises(ConfigError, match=f"cannot write {tmp_path}.*permission denied; it is the index cache"),
+    ):
         DenseIndex(pieces("a"), embedder, tmp_path)
     assert embedder.asked == 0
     tmp_path.chmod(0o755)
@@ -479,7 +482,9 @@ def test_a_full_disk_is_an_error_that_names_the_place_and_leaves_nothing(tmp_pat
     vectors = {f"{row}": (1, 2, 3, 4) for row in range(1000)}
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
-        with pytest.raises(ConfigError, match=f"cannot write {tmp_path}/indexes/dense-.*: file too large; it is the index cache"):
+        with pytest.raises(
+            ConfigError, match=f"cannot write {tmp_path}/indexes/dense-.*: file too large; it is the index cache"
+        ):
             DenseIndex(pieces(*vectors), Given(vectors), tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -26,6 +26,13 @@ def test_saving_twice_gives_the_same_bytes(rivers: Benchmark, tmp_path: Path) ->
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
+def test_a_benchmark_is_not_saved_among_other_things(rivers: Benchmark, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("do not lose me")
+    with pytest.raises(ConfigError, match="holds no benchmark"):
+        save_benchmark(rivers, tmp_path)
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
 def test_a_changed_data_file_is_noticed(rivers: Benchmark, tmp_path: Path) -> None:
     save_benchmark(rivers, tmp_path)
     with (tmp_path / "questions.jsonl").open("a") as file:

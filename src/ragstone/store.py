@@ -196,8 +196,11 @@ def canary(benchmark: Benchmark) -> str:
 
 
 def save_benchmark(benchmark: Benchmark, folder: Path | str) -> None:
-    """Writes a benchmark folder."""
+    """Writes a benchmark folder; one that holds something else is left alone."""
     folder = Path(folder)
+    there = [path.name for path in folder.glob("[!.]*") if not path.name.startswith("journal-")]
+    if there and not finished(folder, "manifest.json"):
+        raise ConfigError(f"{folder} is not empty and holds no benchmark; choose another place")
     rows: dict[str, Sequence[BaseModel]] = {
         "documents.jsonl": benchmark.documents,
         "questions.jsonl": benchmark.questions,
