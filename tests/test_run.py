@@ -208,6 +208,19 @@ def test_a_system_that_returns_documents_it_may_not_use_fails_and_is_told_why(
     assert run.rows[0].n == 0
 
 
+def test_what_was_retrieved_counts_although_the_reader_failed(
+    rivers: Benchmark, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "one.jsonl").write_text('{"when": "Nile end", "reply": "Mediterranean Sea"}\n', "utf-8")
+    chosen = settings.model_copy(update={"models": {"reader": f"scripted:{tmp_path / 'one.jsonl'}"}})
+    run = evaluate(rivers, ["bm25"], ["recall@5", "covered"], out=tmp_path / "run", settings=chosen)
+    recall, covered = run.rows
+    assert (recall.value, recall.n, recall.failed) == (1.0, 3, 0)
+    assert (covered.value, covered.n, covered.failed) == (1.0, 1, 2)
+    assert load_run(tmp_path / "run").rows == run.rows
+    assert rescore(tmp_path / "run", ["mrr@5"], settings=chosen).rows[2].n == 3
+
+
 def test_a_bug_in_a_component_names_the_item(settings: Settings) -> None:
     class Buggy(System):
         """Divides by zero."""

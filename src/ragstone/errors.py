@@ -9,6 +9,8 @@ While items are worked on, a `DataError` or `ModelError` becomes a `Failure` of 
 run, and anything else is a bug and stops it too.
 """
 
+from typing import Any
+
 
 class RagstoneError(Exception):
     """Says what is wrong, which thing is meant, and what to do about it."""
@@ -23,4 +25,6 @@ class DataError(RagstoneError):
 
 
 class ModelError(RagstoneError):
-    """A model that failed or gave a reply that cannot be used."""
+    """A model that failed or gave a reply that cannot be used; `so_far` is the answer as it was before that."""
+
+    so_far: Any = None

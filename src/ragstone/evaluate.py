@@ -273,18 +273,30 @@ def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit) -> R
     made = {name: kit.made_by(metric) for name, metric in asked.items()}
     check_same(earlier.manifest.metrics, made, "scores")
     known = {**earlier.manifest.metrics, **made}
-    before = {(entry.by, entry.question_id): entry.value for entry in earlier.answers}
-    changed = [entry for entry in run.answers if before.get((entry.by, entry.question_id)) != entry.value]
+    said, before = scorable(run), {(entry.by, entry.question_id): entry.value for entry in scorable(earlier)}
+    changed = [entry for entry in said if before.get((entry.by, entry.question_id)) != entry.value]
     scores, failures = [], [failure for failure in run.failures if not failure.of]
     for name in known:
         old = name in earlier.manifest.metrics
-        todo = changed if old else run.answers
+        todo = changed if old else said
         metric = asked.get(name) or (remake(known[name]) if todo else None)
         new = score_all(run.questions, todo, metric, kit) if metric else Scored((), ())
-        scores += in_order(run, [*(kept(earlier.scores, name, changed) if old else ()), *new.scores])
-        failures += in_order(run, [*(kept(earlier.failures, name, changed) if old else ()), *new.failures])
+        scores += in_order(said, [*(kept(earlier.scores, name, changed) if old else ()), *new.scores])
+        failures += in_order(said, [*(kept(earlier.failures, name, changed) if old else ()), *new.failures])
     manifest = run.manifest.model_copy(update={"metrics": known})
     return replace(run, manifest=manifest, scores=tuple(scores), failures=tuple(failures))
+
+
+def scorable(run: Run) -> list[Entry[Answer]]:
+    """The answers, and what failed systems had done so far, by system and question in their order."""
+    partial = [(failure, failure.value.so_far) for failure in run.failures if not failure.of]
+    entries = [
+        *run.answers,
+        *(Entry(question_id=f.question_id, by=f.by, value=so_far) for f, so_far in partial if so_far),
+    ]
+    place = {question.id: number for number, question in enumerate(run.questions)}
+    systems = list(run.manifest.systems)
+    return sorted(entries, key=lambda entry: (systems.index(entry.by), place[entry.question_id]))
 
 
 def kept(entries: Sequence[Entry[T]], metric: str, changed: Sequence[Entry[Answer]]) -> list[Entry[T]]:
@@ -293,8 +305,8 @@ def kept(entries: Sequence[Entry[T]], metric: str, changed: Sequence[Entry[Answe
     return [entry for entry in entries if entry.by == metric and (entry.of, entry.question_id) not in stale]
 
 
-def in_order(run: Run, entries: Sequence[Entry[T]]) -> list[Entry[T]]:
-    place = {(entry.by, entry.question_id): number for number, entry in enumerate(run.answers)}
+def in_order(said: Sequence[Entry[Answer]], entries: Sequence[Entry[T]]) -> list[Entry[T]]:
+    place = {(entry.by, entry.question_id): number for number, entry in enumerate(said)}
     return sorted(entries, key=lambda entry: place[entry.of, entry.question_id])
 
 

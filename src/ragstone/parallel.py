@@ -98,7 +98,7 @@ def attempt(id: str, item: T, work: Callable[[T], R], stage: str) -> Done[R]:
         value = work(item)
         encode(value)  # what cannot be written is a failure now, not a crash later
     except (DataError, ModelError) as error:
-        value = Failure(item_id=id, stage=stage, error=str(error))
+        value = Failure(item_id=id, stage=stage, error=str(error), so_far=getattr(error, "so_far", None))
     return Done(value, time.perf_counter() - start)
 
 

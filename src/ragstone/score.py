@@ -62,18 +62,23 @@ def summarise(
     failures: Sequence[Entry[Failure]],
     scores: Sequence[Entry[Score]],
 ) -> list[Row]:
-    values: dict[tuple[str, str], list[float]] = {}
+    """A row for each system and metric. A question has failed for a metric if the system or the metric failed on it and
+    what the system had done until then was not enough for a score."""
+    values: dict[tuple[str, str], dict[str, float]] = {}
     for score in scores:
-        values.setdefault((score.of, score.by), []).append(score.value.value)
+        values.setdefault((score.of, score.by), {})[score.question_id] = score.value.value
+    failed: dict[tuple[str, str], set[str]] = {}
+    for failure in failures:
+        key = (failure.of, failure.by) if failure.of else (failure.by, "")
+        failed.setdefault(key, set()).add(failure.question_id)
     declined = Counter(answer.by for answer in answers if answer.value.declined)
-    failed = Counter((failure.of or failure.by, failure.by if failure.of else "") for failure in failures)
     rows = []
     for system in systems:
         for metric in metrics:
-            mean = wilson(values.get((system, metric), []))
-            lost = failed[system, ""] + failed[system, metric]
-            value, low, high, n = mean or (None, None, None, 0)
-            rows.append(Row(system, metric, value, low, high, n, lost, declined[system]))
+            scored = values.get((system, metric), {})
+            lost = failed.get((system, ""), set()) | failed.get((system, metric), set())
+            value, low, high, n = wilson(list(scored.values())) or (None, None, None, 0)
+            rows.append(Row(system, metric, value, low, high, n, len(lost - set(scored)), declined[system]))
     return rows
 
 

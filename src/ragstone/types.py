@@ -172,6 +172,7 @@ class Failure(Record):
     item_id: str
     stage: str
     error: str
+    so_far: Answer | None = None  # what was done before: what was retrieved can be scored although the reader failed
 
 
 class Timing(Record):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, ModelError
 from ragstone.kit import Kit, Reader
 from ragstone.text import TOKEN, UNSPACED_CHARACTER, count_tokens
 from ragstone.types import Answer, Document, Passage, Query
@@ -67,7 +67,11 @@ def words_within(words: Iterable[re.Match[str]], budget: float) -> int:
 
 def read(query: Query, context: Context, retrieved: tuple[Passage, ...] | None, kit: Kit) -> Answer:
     """The reader's answer to the query; without a reader, only what was retrieved."""
-    answer = kit.reader.read(query, context.texts) if kit.reader else Answer()
+    try:
+        answer = kit.reader.read(query, context.texts) if kit.reader else Answer()
+    except ModelError as error:
+        error.so_far = Answer(retrieved=retrieved)
+        raise
     tokens = sum(count_tokens(text) for text in context.texts)
     usage = answer.usage.model_copy(update={"context_tokens": tokens, "truncated_tokens": context.truncated})
     return answer.model_copy(update={"retrieved": retrieved, "usage": usage})
