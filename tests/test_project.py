@@ -30,6 +30,7 @@ LAYERS = [
     {"plugins", "config"},
     {"load", "run", "score"},
     {"report.table"},
+    {"runs"},
     {"build", "draw", "evaluate", "audit"},
     {"exchange", "review", "report", "__init__"},
     {"terminal", "cli", "__main__"},

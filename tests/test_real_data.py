@@ -9,12 +9,13 @@ from ragstone.config import Settings
 from ragstone.evaluate import evaluate
 
 SETS = {
-    "hotpotqa/hotpot_dev_distractor_sample.json": (0.74, 0.65),
-    "2wikimultihopqa/dev_sample.json": (0.63, 0.52),
-    "musique/musique_ans_v1.0_dev_sample.jsonl": (0.44, 0.40),
-    "qasc/dev_sample.jsonl": (0.56, 0.63),
-    "multihoprag/MultiHopRAG_sample.json": (0.39, 0.25),
+    "hotpotqa/hotpot_dev_distractor_sample.json": (0.76, 0.66),
+    "2wikimultihopqa/dev_sample.json": (0.66, 0.53),
+    "musique/musique_ans_v1.0_dev_sample.jsonl": (0.46, 0.41),
+    "qasc/dev_sample.jsonl": (0.61, 0.64),
+    "multihoprag/MultiHopRAG_sample.json": (0.42, 0.26),
 }
+"""Recall@5 of `bm25` and `dense` over the pooled corpus, a little below what was measured."""
 
 
 @pytest.mark.parametrize("name", SETS)

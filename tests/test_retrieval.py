@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ragstone import text
 from ragstone.errors import ConfigError, DataError
 from ragstone.kit import Embedder
-from ragstone.load import load
 from ragstone.retrieval.bm25 import STOP_WORDS, Bm25Index, words
 from ragstone.retrieval.chunks import Chunk, chunk
 from ragstone.retrieval.dense import DenseIndex, unit
@@ -27,7 +26,7 @@ from ragstone.retrieval.embedders import open_embedder
 from ragstone.retrieval.hybrid import HybridIndex
 from ragstone.retrieval.index_cache import kept
 from ragstone.retrieval.ranking import Hit, Retriever
-from ragstone.types import Benchmark, Document
+from ragstone.types import Document
 
 ANIMALS = (
     "The red fox hunts mice at night.",
@@ -348,34 +347,6 @@ def test_fusion_looks_as_deep_as_told_and_never_less_deep_than_k() -> None:
     deep = Fixed(*range(200))
     assert len(HybridIndex([deep], depth=100).search("query", 150)) == 150
     assert [hit.row for hit in HybridIndex([deep, Fixed(3)], depth=2).search("query", 2)] == [0, 3]
-
-
-# ── real benchmarks ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-FLOORS = {
-    "hotpotqa/hotpot_dev_distractor_sample.json": (0.76, 0.66),
-    "2wikimultihopqa/dev_sample.json": (0.66, 0.53),
-    "musique/musique_ans_v1.0_dev_sample.jsonl": (0.46, 0.41),
-    "qasc/dev_sample.jsonl": (0.61, 0.64),
-    "multihoprag/MultiHopRAG_sample.json": (0.42, 0.26),
-}
-
-
-def mean_recall_at_5(benchmark: Benchmark, retriever: Retriever) -> float:
-    shares = []
-    for question in benchmark.questions:
-        groups = {frozenset(piece.document_id for piece in group) for group in question.evidence if group}
-        found = list(dict.fromkeys(ids(retriever.search(question.text, 10))))[:5]
-        shares += [sum(not group.isdisjoint(found) for group in groups) / len(groups)] if groups else []
-    return sum(shares) / len(shares)
-
-
-@pytest.mark.parametrize("name", FLOORS)
-def test_recall_on_real_benchmarks_is_at_least_what_was_measured(name: str, data: Path, wordllama: Embedder) -> None:
-    benchmark = load(data / name)
-    chunks = chunk(benchmark.documents, 512)
-    assert mean_recall_at_5(benchmark, Bm25Index(chunks)) >= FLOORS[name][0]
-    assert mean_recall_at_5(benchmark, DenseIndex(chunks, wordllama)) >= FLOORS[name][1]
 
 
 # ── the cache ────────────────────────────────────────────────────────────────────────────────────────────────────────

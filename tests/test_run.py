@@ -11,11 +11,12 @@ import pytest
 
 from ragstone.config import Settings
 from ragstone.errors import ConfigError, DataError, ModelError
-from ragstone.evaluate import Run, evaluate, load_run, rescore
+from ragstone.evaluate import evaluate, rescore
 from ragstone.journal import Journal
 from ragstone.kit import Answerer, Kit, Metric, System, identity
 from ragstone.llm.reader import ModelReader
 from ragstone.run import query
+from ragstone.runs import Run, load_run
 from ragstone.systems.closed_book import ClosedBook
 from ragstone.systems.context import cut_middle, first_that_fit, without_middle
 from ragstone.systems.long_context import LongContext

@@ -10,9 +10,10 @@ run.table()
 from ragstone.build import build
 from ragstone.config import Settings
 from ragstone.errors import ConfigError, DataError, ModelError, RagstoneError
-from ragstone.evaluate import Run, evaluate, rescore
+from ragstone.evaluate import evaluate, rescore
 from ragstone.kit import Answerer, Check, Kit, Metric, Recipe, Source, System, identity, runtime
 from ragstone.load import load
+from ragstone.runs import Run
 from ragstone.store import save_benchmark as save
 from ragstone.types import (
     Answer,

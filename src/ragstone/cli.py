@@ -154,10 +154,11 @@ def eval_command(
 
     Example: ragstone eval sample --system bm25 --system dense --metric recall@5 --corpus pooled --out run
     """
-    from ragstone.evaluate import default_folder, evaluate
+    from ragstone.evaluate import evaluate
     from ragstone.kit import Metric, System
     from ragstone.plugins import configure
     from ragstone.report.table import as_json
+    from ragstone.runs import default_folder
     from ragstone.terminal import shown, talk
 
     systems, metrics = configure({System: system, Metric: metric or ()}, sets or ())
@@ -211,8 +212,8 @@ def report_command(
 
     Example: ragstone report run --out report.html
     """
-    from ragstone.evaluate import load_run
     from ragstone.report.page import write_page
+    from ragstone.runs import load_run
 
     typer.echo(write_page([load_run(run) for run in runs], out))
 

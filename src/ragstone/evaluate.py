@@ -4,12 +4,10 @@ A run folder grows by systems and metrics: the same command with one more system
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import TypeVar
 
 from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError
@@ -19,77 +17,24 @@ from ragstone.load import load
 from ragstone.parallel import Done, record
 from ragstone.plugins import create
 from ragstone.progress import Progress, silent
-from ragstone.report.table import Table, results_table
 from ragstone.run import Corpus, answer_all, item_id
+from ragstone.runs import Run, finished_run, load_run, order_of, save_run
 from ragstone.score import (
-    Row,
     Scored,
-    failure_notes,
-    guessing_notes,
     score_all,
-    summarise,
-    uneven_notes,
-    unscored_notes,
 )
 from ragstone.store import (
     fingerprint,
-    finished,
-    read_intact,
-    read_lines,
-    read_manifest,
-    sha256,
-    write_folder,
 )
-from ragstone.text import TOKEN_RULE, slug
-from ragstone.types import About, Answer, Benchmark, Entry, Failure, Made, Question, RunManifest, Score, Timing
+from ragstone.text import TOKEN_RULE
+from ragstone.types import Answer, Benchmark, Entry, Failure, Made, RunManifest, Timing
 from ragstone.version import __version__
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Component)
 
-INTERVALS = "means with 95 % intervals (Wilson), over the n questions that could be scored"
 RETRIEVAL_METRICS = ("recall@5", "all_recall@5", "ndcg@10")
 ANSWER_METRICS = ("covered", "f1")
-
-
-@dataclass(frozen=True)
-class Run:
-    """What systems answered and how it was scored."""
-
-    manifest: RunManifest
-    questions: tuple[Question, ...] = ()
-    answers: tuple[Entry[Answer], ...] = ()
-    failures: tuple[Entry[Failure], ...] = ()
-    scores: tuple[Entry[Score], ...] = ()
-    timings: tuple[Entry[Timing], ...] = ()
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """One row for each system and metric: mean, interval, n, failed, declined."""
-        return summarise(self.manifest.systems, self.manifest.metrics, self.answers, self.failures, self.scores)
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader of the numbers must know."""
-        spoken = any(entry.value.text is not None for entry in self.answers)
-        guessing = guessing_notes(self.questions) if spoken else []
-        return [
-            INTERVALS,
-            *self.manifest.about.notes,
-            *guessing,
-            *failure_notes(self.failures),
-            *uneven_notes(self.rows),
-            *unscored_notes(self.rows),
-        ]
-
-    def table(self, width: int | None = None) -> Table:
-        """The results as a table that shows well in a notebook and, within a width, in a terminal."""
-        return results_table(self.rows, self.notes, width)
-
-    def read_from(self, source: str | Path | Benchmark) -> "Run":
-        """The run with the place that its benchmark was read from, if it was read."""
-        place = "" if isinstance(source, Benchmark) else str(source)
-        return replace(self, manifest=self.manifest.model_copy(update={"source": place}))
 
 
 # ── the two verbs ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -212,12 +157,6 @@ def place_order(source: Benchmark, corpus: Corpus, draw: int, limit: int | None)
     )
 
 
-def order_of(manifest: RunManifest) -> RunManifest:
-    """The order that a run was made to, without what may differ."""
-    free = {"systems": {}, "metrics": {}, "sha256": {}, "source": "", "about": About()}
-    return manifest.model_copy(update=free)
-
-
 # ── putting a run together ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -273,7 +212,7 @@ def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit) -> R
     made = {name: kit.made_by(metric) for name, metric in asked.items()}
     check_same(earlier.manifest.metrics, made, "scores")
     known = {**earlier.manifest.metrics, **made}
-    said, before = scorable(run), {(entry.by, entry.question_id): entry.value for entry in scorable(earlier)}
+    said, before = run.scorable, {(entry.by, entry.question_id): entry.value for entry in earlier.scorable}
     changed = [entry for entry in said if before.get((entry.by, entry.question_id)) != entry.value]
     scores, failures = [], [failure for failure in run.failures if not failure.of]
     for name in known:
@@ -285,18 +224,6 @@ def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit) -> R
         failures += in_order(said, [*(kept(earlier.failures, name, changed) if old else ()), *new.failures])
     manifest = run.manifest.model_copy(update={"metrics": known})
     return replace(run, manifest=manifest, scores=tuple(scores), failures=tuple(failures))
-
-
-def scorable(run: Run) -> list[Entry[Answer]]:
-    """The answers, and what failed systems had done so far, by system and question in their order."""
-    partial = [(failure, failure.value.so_far) for failure in run.failures if not failure.of]
-    entries = [
-        *run.answers,
-        *(Entry(question_id=f.question_id, by=f.by, value=so_far) for f, so_far in partial if so_far),
-    ]
-    place = {question.id: number for number, question in enumerate(run.questions)}
-    systems = list(run.manifest.systems)
-    return sorted(entries, key=lambda entry: (systems.index(entry.by), place[entry.question_id]))
 
 
 def kept(entries: Sequence[Entry[T]], metric: str, changed: Sequence[Entry[Answer]]) -> list[Entry[T]]:
@@ -314,46 +241,3 @@ def remake(made: Made) -> Metric:
     """The metric that an earlier command used."""
     fields = {name: value for name, value in made.component.items() if name != "component"}
     return create(Metric, str(made.component["component"]), **fields)
-
-
-# ── the folder ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-FILES: Mapping[str, Any] = {
-    "questions": Question,
-    "answers": Entry[Answer],
-    "failures": Entry[Failure],
-    "scores": Entry[Score],
-    "timings": Entry[Timing],
-}
-
-
-def default_folder(*parts: object) -> Path:
-    """A folder named by what is run, so that the same command finds its own work again."""
-    return Path("runs") / f"{slug(Path(str(parts[0])).stem)}-{sha256(repr(parts).encode())[:8]}"
-
-
-def save_run(run: Run, earlier: Run, folder: Path | None) -> None:
-    """Writes what is new. The questions go along, so that a run can always be scored again."""
-    if folder and (run != earlier or not finished(folder, "run.json")):
-        files: dict[str, Sequence[BaseModel]] = {f"{name}.jsonl": getattr(run, name) for name in FILES}
-        write_folder(folder, files, run.manifest, "run.json", unhashed=("timings.jsonl",))
-
-
-def load_run(folder: Path) -> Run:
-    if not finished(folder, "run.json"):
-        raise DataError(f"{folder} holds no finished run; run the `ragstone eval` command that began it again")
-    manifest = read_manifest(folder / "run.json", RunManifest)
-    read_intact(folder, manifest.sha256)
-    return Run(manifest, **{name: read_lines(folder / f"{name}.jsonl", kind) for name, kind in FILES.items()})
-
-
-def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Question, ...]) -> Run:
-    """The finished run in the folder, to be added to; a run without answers where there is none."""
-    if folder is None or not finished(folder, "run.json"):
-        return Run(order, questions)
-    run = load_run(folder)
-    before, now = order_of(run.manifest), order_of(order)
-    for field in ("limit", "corpus", "draw", *RunManifest.model_fields):
-        if getattr(before, field) != getattr(now, field):
-            raise ConfigError(f"{folder} holds a run with another {field}; choose another --out, or remove it first")
-    return run

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from ragstone.errors import ConfigError
-from ragstone.evaluate import Run
+from ragstone.runs import Run
 from ragstone.store import write_bytes
 from ragstone.types import Made
 

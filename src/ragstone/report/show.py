@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import DataError, RagstoneError
-from ragstone.evaluate import Run, load_run
 from ragstone.load import load
 from ragstone.report.table import as_json
+from ragstone.runs import Run, load_run
 from ragstone.store import fingerprint, finished
 from ragstone.types import Benchmark, Document, Evidence, Passage, Question
 

@@ -1,0 +1,116 @@
+"""The noun `Run`, what systems answered and how it was scored, and the folder that it lies in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from ragstone.errors import ConfigError, DataError
+from ragstone.report.table import Table, results_table
+from ragstone.score import Row, failure_notes, guessing_notes, summarise, uneven_notes, unscored_notes
+from ragstone.store import finished, read_intact, read_lines, read_manifest, sha256, write_folder
+from ragstone.text import slug
+from ragstone.types import About, Answer, Benchmark, Entry, Failure, Question, RunManifest, Score, Timing
+
+INTERVALS = "means with 95 % intervals (Wilson), over the n questions that could be scored"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What systems answered and how it was scored."""
+
+    manifest: RunManifest
+    questions: tuple[Question, ...] = ()
+    answers: tuple[Entry[Answer], ...] = ()
+    failures: tuple[Entry[Failure], ...] = ()
+    scores: tuple[Entry[Score], ...] = ()
+    timings: tuple[Entry[Timing], ...] = ()
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """One row for each system and metric: mean, interval, n, failed, declined."""
+        return summarise(self.manifest.systems, self.manifest.metrics, self.answers, self.failures, self.scores)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know."""
+        spoken = any(entry.value.text is not None for entry in self.answers)
+        guessing = guessing_notes(self.questions) if spoken else []
+        return [
+            INTERVALS,
+            *self.manifest.about.notes,
+            *guessing,
+            *failure_notes(self.failures),
+            *uneven_notes(self.rows),
+            *unscored_notes(self.rows),
+        ]
+
+    @cached_property
+    def scorable(self) -> list[Entry[Answer]]:
+        """The answers, and what failed systems had done so far, by system and question in their order."""
+        partial = [(failure, failure.value.so_far) for failure in self.failures if not failure.of]
+        so_far = [Entry[Answer](question_id=f.question_id, by=f.by, value=answer) for f, answer in partial if answer]
+        systems = {name: number for number, name in enumerate(self.manifest.systems)}
+        questions = {question.id: number for number, question in enumerate(self.questions)}
+        return sorted([*self.answers, *so_far], key=lambda entry: (systems[entry.by], questions[entry.question_id]))
+
+    def table(self, width: int | None = None) -> Table:
+        """The results as a table that shows well in a notebook and, within a width, in a terminal."""
+        return results_table(self.rows, self.notes, width)
+
+    def read_from(self, source: str | Path | Benchmark) -> "Run":
+        """The run with the place that its benchmark was read from, if it was read."""
+        place = "" if isinstance(source, Benchmark) else str(source)
+        return replace(self, manifest=self.manifest.model_copy(update={"source": place}))
+
+
+def order_of(manifest: RunManifest) -> RunManifest:
+    """The order that a run was made to, without what may differ."""
+    free = {"systems": {}, "metrics": {}, "sha256": {}, "source": "", "about": About()}
+    return manifest.model_copy(update=free)
+
+
+# ── the folder ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+FILES: Mapping[str, Any] = {
+    "questions": Question,
+    "answers": Entry[Answer],
+    "failures": Entry[Failure],
+    "scores": Entry[Score],
+    "timings": Entry[Timing],
+}
+
+
+def default_folder(*parts: object) -> Path:
+    """A folder named by what is run, so that the same command finds its own work again."""
+    return Path("runs") / f"{slug(Path(str(parts[0])).stem)}-{sha256(repr(parts).encode())[:8]}"
+
+
+def save_run(run: Run, earlier: Run, folder: Path | None) -> None:
+    """Writes what is new. The questions go along, so that a run can always be scored again."""
+    if folder and (run != earlier or not finished(folder, "run.json")):
+        files: dict[str, Sequence[BaseModel]] = {f"{name}.jsonl": getattr(run, name) for name in FILES}
+        write_folder(folder, files, run.manifest, "run.json", unhashed=("timings.jsonl",))
+
+
+def load_run(folder: Path) -> Run:
+    if not finished(folder, "run.json"):
+        raise DataError(f"{folder} holds no finished run; run the `ragstone eval` command that began it again")
+    manifest = read_manifest(folder / "run.json", RunManifest)
+    read_intact(folder, manifest.sha256)
+    return Run(manifest, **{name: read_lines(folder / f"{name}.jsonl", kind) for name, kind in FILES.items()})
+
+
+def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Question, ...]) -> Run:
+    """The finished run in the folder, to be added to; a run without answers where there is none."""
+    if folder is None or not finished(folder, "run.json"):
+        return Run(order, questions)
+    run = load_run(folder)
+    before, now = order_of(run.manifest), order_of(order)
+    for field in ("limit", "corpus", "draw", *RunManifest.model_fields):
+        if getattr(before, field) != getattr(now, field):
+            raise ConfigError(f"{folder} holds a run with another {field}; choose another --out, or remove it first")
+    return run
