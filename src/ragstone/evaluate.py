@@ -92,9 +92,11 @@ def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Se
     place = Path(folder)
     order = order_of(load_run(place).manifest)
     kit = open_kit(settings or load_settings(), order.draw)
+    wanted = choose_metrics(metrics, kit)
+    check_components(wanted, kit)
     with claim(place, order, "run.json"):
         run = load_run(place)
-        scored = add_scores(run, run, choose_metrics(metrics, kit), kit)
+        scored = add_scores(run, run, wanted, kit)
         save_run(scored, run, place)
     return scored
 
@@ -117,22 +119,29 @@ def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Me
         raise DataError("this source has no questions to ask, only documents; choose one that has questions")
     if not systems:
         raise ConfigError("no system to evaluate; name at least one with --system, `ragstone list systems` shows them")
-    for component in (*systems, *metrics):
+    check_components(systems, kit)
+    check_components(metrics, kit)
+    for system in systems:
+        for metric in metrics:
+            check_depth(system, metric)
+
+
+def check_components(components: Sequence[Component], kit: Kit) -> None:
+    """Each has the models that it needs and a name of its own."""
+    made: dict[str, Made] = {}
+    for component in components:
         for role in component.needs:
             if not kit.has(role):
                 raise ConfigError(f"{component!r} needs a model as {role}; set one with --model {role}=SPEC")
-    for system in systems:
-        for metric in metrics:
-            have, need = getattr(system, "k", None), getattr(metric, "k", None)
-            if metric.reads == "retrieved" and have is not None and need is not None and need > have:
-                raise ConfigError(
-                    f"{metric!r} looks at {need} passages and {system!r} retrieves {have}; --set k={need}"
-                )
-    for components in (systems, metrics):
-        names: dict[str, Made] = {}
-        for component in components:
-            check_same(names, {repr(component): kit.made_by(component)}, "results")
-            names[repr(component)] = kit.made_by(component)
+        check_same(made, {repr(component): kit.made_by(component)}, "results")
+        made[repr(component)] = kit.made_by(component)
+
+
+def check_depth(system: System, metric: Metric) -> None:
+    """A metric cannot look at more ranks than the system fills."""
+    have, need = getattr(system, "k", None), getattr(metric, "k", None)
+    if metric.reads == "retrieved" and have is not None and need is not None and need > have:
+        raise ConfigError(f"{metric!r} looks at {need} passages and {system!r} retrieves {have}; --set k={need}")
 
 
 def check_same(known: Mapping[str, Made], made: Mapping[str, Made], what: str) -> None:
