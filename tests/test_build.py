@@ -212,6 +212,45 @@ def test_drafts_of_one_job_are_compared_with_each_other(settings: Settings) -> N
     assert [entry.question_id for entry in built.rejected] == ["b0", "b1"]
 
 
+class Shaky(Check):
+    """Rejects the first draft of a job and fails on its second, until it is mended."""
+
+    mended: ClassVar[bool] = False
+
+    def check(self, draft: Draft, kit: Kit) -> Verdict:
+        if draft.question.id.startswith("b") and not self.mended:
+            raise ModelError("no verdict")
+        return Verdict(passed=draft.question.id.startswith("b"), reason="the first")
+
+
+def test_an_error_in_a_check_keeps_what_was_judged_and_holds_back_the_rest(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(retry_failed: bool) -> Benchmark:
+        out = tmp_path / "b"
+        return build(
+            Twins(jobs=2), benchmark_of(1), checks=[Shaky()], out=out, settings=settings, retry_failed=retry_failed
+        )
+
+    failed = make(False)
+    assert failed.steps[-1].counts == {
+        "planned": 2, "exhausted": 0, "failed": 2, "drafted": 2, "kept": 0, "rejected": 2
+    }  # fmt: skip
+    monkeypatch.setattr(Shaky, "mended", True)
+    healed = make(True)
+    assert [question.id for question in healed.questions] == ["b0", "b1"]
+    assert [entry.question_id for entry in healed.rejected] == ["a0", "a1"]
+
+
+def test_checks_in_another_order_or_of_another_source_are_another_benchmark(settings: Settings, tmp_path: Path) -> None:
+    source = benchmark_of(4)
+    build("sample", source, n=2, checks=["grounding", "duplicates"], out=tmp_path / "b", settings=settings)
+    renamed = source.model_copy(update={"about": About(name="another")})
+    for another, checks in ((source, ["duplicates", "grounding"]), (renamed, ["grounding", "duplicates"])):
+        with pytest.raises(ConfigError, match="holds another benchmark"):
+            build("sample", another, n=2, checks=checks, out=tmp_path / "b", settings=settings)
+
+
 class Fragile(Numbered):
     """Its first draft is rejected, then its model goes down."""
 
@@ -253,7 +292,7 @@ def test_failed_jobs_of_a_finished_build_are_tried_again_when_asked(
 
 def test_a_document_with_a_known_id_and_another_text_is_an_error(settings: Settings) -> None:
     taken = Benchmark(documents=(Document(id="made0", text="another text"),))
-    with pytest.raises(DataError, match="another document with the id 'made0'; nothing was written"):
+    with pytest.raises(DataError, match="another document with the id 'made0'"):
         build(Numbered(jobs=1), taken, checks=[], settings=settings)
 
 

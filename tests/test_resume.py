@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from ragstone.store import save_benchmark
+from ragstone.store import save
 from ragstone.types import Benchmark, Document, Evidence, Question
 
 RAGSTONE = Path(sys.executable).parent / "ragstone"
@@ -45,7 +45,7 @@ def kill_when(command: list[str | Path], folder: Path, written: float) -> bool:
 
 
 def test_ten_kills_leave_no_trace_in_the_data_files(tmp_path: Path) -> None:
-    save_benchmark(two_thousand_questions(), tmp_path / "bench")
+    save(two_thousand_questions(), tmp_path / "bench")
 
     def command(out: str) -> list[str | Path]:
         systems = ["--system", "bm25", "--system", "hybrid", "--metric", "recall@5", "--metric", "ndcg@10"]

@@ -3,7 +3,9 @@
 import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +17,7 @@ from ragstone.evaluate import evaluate, rescore
 from ragstone.journal import Journal
 from ragstone.kit import Answerer, Kit, Metric, System, identity
 from ragstone.llm.reader import ModelReader
+from ragstone.report.show import shown_item
 from ragstone.run import query
 from ragstone.runs import Run, load_run
 from ragstone.systems.closed_book import ClosedBook
@@ -174,7 +177,7 @@ def test_wrong_declined_and_failed_are_counted_apart(settings: Settings) -> None
     assert row.value == pytest.approx(1 / 3)
     assert (row.n, row.failed, row.declined) == (3, 1, 1)
     assert [failure.value.error for failure in run.failures] == ["gave up after 3 tries"]
-    assert "moody: 1 failed (--retry-failed tries them again); the first: gave up after 3 tries" in run.notes
+    assert "failed: moody 1 (--retry-failed tries again); the first: gave up after 3 tries" in run.notes
 
 
 def test_a_system_with_nothing_right_scores_zero(settings: Settings) -> None:
@@ -220,6 +223,18 @@ def test_what_was_retrieved_counts_although_the_reader_failed(
     assert (covered.value, covered.n, covered.failed) == (1.0, 1, 2)
     assert load_run(tmp_path / "run").rows == run.rows
     assert rescore(tmp_path / "run", ["mrr@5"], settings=chosen).rows[2].n == 3
+    shown = shown_item(str(tmp_path / "run"), "q-volga")[1]
+    assert "bm25: failed: " in shown
+    assert "* 1. volga" in shown
+
+
+def test_a_failure_is_counted_only_where_the_metric_applies(settings: Settings) -> None:
+    questions = list(four_questions().questions)
+    questions[3] = questions[3].model_copy(update={"answerable": False})
+    source = four_questions().model_copy(update={"questions": tuple(questions)})
+    run = evaluate(source, [Moody()], ["exact_match", Broken()], settings=settings)
+    assert [(row.metric, row.n, row.failed) for row in run.rows] == [("exact_match", 3, 0), ("broken", 2, 2)]
+    assert "not every question can be scored; of 4: exact_match 3" in run.notes
 
 
 def test_a_bug_in_a_component_names_the_item(settings: Settings) -> None:
@@ -431,7 +446,7 @@ def test_an_answer_that_cannot_be_written_is_a_failure(settings: Settings, tmp_p
 
     run = evaluate(four_questions(), [Broken()], ["exact_match"], out=tmp_path / "run", settings=settings)
     assert (run.rows[0].n, run.rows[0].failed) == (3, 1)
-    assert "cannot be written as UTF-8" in run.failures[0].value.error
+    assert "cannot be written: str is not valid UTF-8" in run.failures[0].value.error
 
 
 class Killed(BaseException):
@@ -497,6 +512,116 @@ def test_half_of_a_system_survives_a_command_that_leaves_it_out(
     before = len(Counting.calls)
     assert len(ask("a", "b").answers) == 8
     assert len(Counting.calls) - before == 2  # two of b's four were in the journal
+
+
+# ── what a second look found ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_metric_that_gives_no_score_is_named_and_harms_nothing(settings: Settings, tmp_path: Path) -> None:
+    class Bare(Metric):
+        """Gives a number."""
+
+        def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
+            return 0.5  # type: ignore[return-value]
+
+    run = evaluate(four_questions(), [Counting()], ["exact_match"], out=tmp_path / "run", settings=settings)
+    with pytest.raises(ConfigError, match=r"bare gave 0\.5 and not a Score"):
+        rescore(tmp_path / "run", [Bare()], settings=settings)
+    assert load_run(tmp_path / "run").rows == run.rows
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [(lambda: "text", "returned 'text' and not an Answer"), (lambda: Answer(confidence=float("nan")), "wrong answer")],
+)
+def test_a_system_that_gives_no_answer_is_named(said: Callable[[], Answer], problem: str, settings: Settings) -> None:
+    class Odd(System):
+        """Says something else."""
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: said()
+
+    with pytest.raises(ConfigError, match=problem):
+        evaluate(four_questions(), [Odd()], ["exact_match"], settings=settings)
+
+
+def test_a_failed_reader_is_wrong_in_no_metric_of_texts(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:
+    class Careless(Metric):
+        """Takes no text for an empty one."""
+
+        def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
+            return Score(value=float((answer.text or "") == "x"))
+
+    (tmp_path / "none.jsonl").write_text("", "utf-8")
+    chosen = settings.model_copy(update={"models": {"reader": f"scripted:{tmp_path / 'none.jsonl'}"}})
+    [row] = evaluate(rivers, ["bm25"], [Careless()], settings=chosen).rows
+    assert (row.value, row.n, row.failed) == (None, 0, 3)
+
+
+def test_what_a_metric_failed_on_can_be_scored_again(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(four_questions(), [Counting()], [Broken()], out=tmp_path / "run", settings=settings)
+    monkeypatch.setattr(Broken, "score", lambda *_: Score(value=1.0))
+    assert rescore(tmp_path / "run", ["exact_match"], settings=settings).rows[0].n == 3
+    assert rescore(tmp_path / "run", [Broken()], settings=settings).rows[0].n == 4
+
+
+def test_a_growing_run_checks_how_deep_its_metrics_look(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:
+    evaluate(rivers, ["bm25"], ["recall@5"], out=tmp_path / "run", settings=settings)
+    with pytest.raises(ConfigError, match=r"recall@5 looks at 5 passages and bm25\(k=2\) retrieves 2"):
+        evaluate(rivers, ["bm25(k=2)"], ["mrr@2"], out=tmp_path / "run", settings=settings)
+    with pytest.raises(ConfigError, match="recall@50 looks at 50 passages and bm25 retrieves 10"):
+        rescore(tmp_path / "run", ["recall@50"], settings=settings)
+
+
+def test_a_component_gets_no_model_that_it_does_not_name(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:
+    class Sneaky(System):
+        """Uses the reader and does not say so."""
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: Answer(text=str(kit.reader), raw="")
+
+    (tmp_path / "none.jsonl").write_text("", "utf-8")
+    chosen = settings.model_copy(update={"models": {"reader": f"scripted:{tmp_path / 'none.jsonl'}"}})
+    assert {entry.value.text for entry in evaluate(rivers, [Sneaky()], ["covered"], settings=chosen).answers} == {
+        "None"
+    }
+
+
+def test_settings_that_look_alike_are_still_two_systems(settings: Settings) -> None:
+    class Two(System):
+        """Has two fields."""
+
+        a: str = identity("", "one")
+        c: str = identity("", "another")
+
+        def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
+            return lambda query: Answer(text="x")
+
+    with pytest.raises(ConfigError, match="results of another two"):
+        evaluate(four_questions(), [Two(a="1, c=2"), Two(a="1", c="2")], ["exact_match"], settings=settings)
+
+
+def test_a_run_can_be_read_while_it_is_replaced(settings: Settings, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(four_questions(), [Counting(label="0")], ["exact_match"], out=out, settings=settings)
+    done = threading.Event()
+    seen: list[int] = []
+
+    def read() -> None:
+        while not done.is_set():
+            run = load_run(out)
+            assert len(run.answers) == 4 * len(run.manifest.systems)
+            seen.append(len(run.rows))
+
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read)
+        for label in range(1, 15):
+            evaluate(four_questions(), [Counting(label=str(label))], ["exact_match"], out=out, settings=settings)
+        done.set()
+        reading.result()
+    assert len(set(seen)) > 1
 
 
 def test_files_are_the_same_whatever_the_concurrency(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_a_single_file_is_a_corpus_of_one(tmp_path: Path) -> None:
 def test_a_saved_benchmark_is_read_back_unchanged(tmp_path: Path) -> None:
     question = Question(id="q", text="What?", answers=(("that",),), scope=("d",))
     benchmark = Benchmark(documents=(Document(id="d", text="That."),), questions=(question,))
-    store.save_benchmark(benchmark, tmp_path)
+    store.save(benchmark, tmp_path)
     assert load(tmp_path) == benchmark
 
 

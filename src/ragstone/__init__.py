@@ -14,7 +14,7 @@ from ragstone.evaluate import evaluate, rescore
 from ragstone.kit import Answerer, Check, Kit, Metric, Recipe, Source, System, identity, runtime
 from ragstone.load import load
 from ragstone.runs import Run
-from ragstone.store import save_benchmark as save
+from ragstone.store import save
 from ragstone.types import (
     Answer,
     Benchmark,

@@ -5,8 +5,9 @@ job after the other in the order of the plan, so that the result does not depend
 """
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,11 +15,11 @@ from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError, ModelError
 from ragstone.journal import Journal, claim
 from ragstone.kit import Check, Kit, Recipe
-from ragstone.load import load
-from ragstone.parallel import each
-from ragstone.plugins import create
+from ragstone.load import first_questions, load
+from ragstone.parallel import Done, each, record
+from ragstone.plugins import check_components, create
 from ragstone.progress import Progress, silent
-from ragstone.store import fingerprint, finished, load_benchmark, problems, save_benchmark
+from ragstone.store import encode, fingerprint, finished, load_benchmark, problems, sha256, write_benchmark
 from ragstone.types import Benchmark, Document, Draft, Entry, Failure, Question, Record, Rejection, Step
 from ragstone.version import __version__
 
@@ -28,6 +29,7 @@ class Outcome(Record):
 
     kept: tuple[Draft, ...] = ()
     rejected: tuple[Rejection, ...] = ()
+    pending: tuple[Draft, ...] = ()  # made, and held back because a check failed
     attempts: int = 0
     error: str = ""
 
@@ -65,18 +67,17 @@ def build(
     """
     chosen = settings or load_settings()
     kit = open_kit(chosen, draw)
-    given = source if isinstance(source, Benchmark) else load(source, format=format, skip_bad=skip_bad)
-    given = given.model_copy(update={"questions": given.questions[:limit]})
-    order = place_order(recipe, given, checks, kit, attempts, fields)
+    loaded = source if isinstance(source, Benchmark) else load(source, format=format, skip_bad=skip_bad)
+    order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), fields)
     folder = Path(out) if out is not None else None
     with claim(folder, order.step) as journal:
         earlier = already_built(folder, order.step)
         if earlier and not (retry_failed and earlier.failures):
             return earlier
-        jobs = order.recipe.plan(order.source, kit)
+        jobs = order.recipe.plan(order.source, kit.limited_to(order.recipe))
         built = carry_out(order, jobs, kit, journal, chosen.concurrency, retry_failed, progress)
         if folder:
-            save_benchmark(built, folder)
+            write_benchmark(built, folder)
         if not built.failures:
             journal.forget(jobs)
     return built
@@ -96,11 +97,13 @@ def place_order(
         wanted = [create(Check, name) for name in chosen.checks]
     missing = {repr(check): role for check in wanted for role in check.needs if not kit.has(role)}
     ready = [check for check in wanted if repr(check) not in missing]
+    check_components([chosen], kit)
+    check_components(ready, kit)
     step = Step(
         recipe=repr(chosen),
         made=kit.made_by(chosen),
         ragstone=__version__,
-        input=fingerprint(source),
+        input=origin(source),
         draw=kit.draw,
         attempts=attempts,
         checks={repr(check): kit.made_by(check) for check in ready},
@@ -109,13 +112,19 @@ def place_order(
     return Order(chosen, ready, source, attempts, step)
 
 
+def origin(source: Benchmark) -> str:
+    """What the benchmark is made from: the data, where that came from, and how it was made."""
+    told = [fingerprint(source).encode(), encode(source.about), *(encode(step) for step in source.steps)]
+    return sha256(b"\n".join(told))
+
+
 def already_built(folder: Path | None, step: Step) -> Benchmark | None:
     """The finished benchmark in the folder, if it is the one that was ordered; another one is never overwritten."""
     if folder is None or not finished(folder, "manifest.json"):
         return None
     earlier = load_benchmark(folder)
     made = earlier.steps[-1].model_copy(update={"counts": {}}) if earlier.steps else None
-    if made != step:
+    if made is None or encode(made) != encode(step):
         raise ConfigError(f"{folder} holds another benchmark already; choose another --out, or remove it first")
     return earlier
 
@@ -133,11 +142,11 @@ def carry_out(
     if not jobs:
         raise DataError(f"{order.recipe!r} found nothing to make from this source; check that it has questions")
     seeing = replace(kit, documents={document.id: document for document in order.source.documents})
-    alone = [check for check in order.checks if not check.across]
+    tasks = {id: (job, outcome_so_far(journal.get(id))) for id, job in jobs.items()}
     with progress("build", len(jobs)) as tick:
         done = each(
-            jobs,
-            lambda: lambda job: work(order, alone, job, seeing, Outcome()),
+            tasks,
+            lambda: lambda task: work(order, *task, seeing),
             Outcome,
             stage="build",
             journal=journal,
@@ -146,23 +155,51 @@ def carry_out(
             failed=lambda outcome: bool(outcome.error),
             tick=tick,
         )
-    return assemble(order, seeing, jobs, {id: item.value for id, item in done.items()})
+
+    def remember(id: str, outcome: Outcome) -> None:
+        journal.add(id, record(Done(outcome, 0.0)))
+
+    return assemble(order, jobs, {id: item.value for id, item in done.items()}, seeing, remember)
 
 
-def work(order: Order, checks: Sequence[Check], job: Any, kit: Kit, before: Outcome) -> Outcome:
-    """Makes drafts until one passes or the attempts are used up; an error keeps what was made before it."""
-    rejected = list(before.rejected)
-    for attempt in range(before.attempts + 1, order.attempts + 1):
+def outcome_so_far(row: Mapping[str, Any] | None) -> Outcome:
+    """What the journal tells of a job that is tried again: what was made and rejected before is not lost."""
+    return Outcome.model_validate(row["value"]) if row and "value" in row else Outcome()
+
+
+def work(order: Order, job: Any, before: Outcome, kit: Kit) -> Outcome:
+    """Makes drafts until one passes or the attempts are used up; what failed is not counted as an attempt."""
+    checks = [check for check in order.checks if not check.across]
+    outcome = before.model_copy(update={"kept": (), "error": ""})
+    while outcome.pending or outcome.attempts < order.attempts:
+        drafts = outcome.pending
+        if not drafts:
+            try:
+                drafts = tuple(order.recipe.make(job, kit.limited_to(order.recipe), outcome.rejected))
+            except (DataError, ModelError) as error:
+                return outcome.model_copy(update={"error": str(error)})
+            outcome = outcome.model_copy(update={"attempts": outcome.attempts + 1})
+        outcome = sift(drafts, checks, outcome, kit)
+        if outcome.kept or outcome.error or not drafts:
+            break
+    return outcome
+
+
+def sift(drafts: Sequence[Draft], checks: Sequence[Check], outcome: Outcome, kit: Kit) -> Outcome:
+    """The outcome with these drafts judged; if a check fails, those not rejected are held back for another try."""
+    kept: list[Draft] = []
+    rejected = list(outcome.rejected)
+    for number, draft in enumerate(drafts):
+        seeing = replace(kit, kept=[*kit.kept, *(other.question for other in kept)]) if kept else kit
         try:
-            drafts = list(order.recipe.make(job, kit, rejected))
-            judged = [(draft, judge(draft, checks, kit)) for draft in drafts]
+            rejection = judge(draft, checks, seeing)
         except (DataError, ModelError) as error:
-            return Outcome(rejected=tuple(rejected), attempts=attempt, error=str(error))
-        rejected += [rejection for _, rejection in judged if rejection]
-        kept = tuple(draft for draft, rejection in judged if not rejection)
-        if kept or not drafts:
-            return Outcome(kept=kept, rejected=tuple(rejected), attempts=attempt)
-    return Outcome(rejected=tuple(rejected), attempts=order.attempts)
+            held = (*kept, *drafts[number:])
+            told = {"kept": (), "rejected": tuple(rejected), "pending": held, "error": str(error)}
+            return outcome.model_copy(update=told)
+        rejected += [rejection] if rejection else []
+        kept += [] if rejection else [draft]
+    return outcome.model_copy(update={"kept": tuple(kept), "rejected": tuple(rejected), "pending": (), "error": ""})
 
 
 def judge(draft: Draft, checks: Iterable[Check], kit: Kit) -> Rejection | None:
@@ -170,32 +207,30 @@ def judge(draft: Draft, checks: Iterable[Check], kit: Kit) -> Rejection | None:
     own = {document.id: document for document in draft.documents}
     seeing = replace(kit, documents=ChainMap(own, cast(dict[str, Document], kit.documents)))  # only read
     for check in checks:
-        verdict = check.check(draft, seeing)
+        verdict = check.check(draft, seeing.limited_to(check))
         if not verdict.passed:
             return Rejection(check=repr(check), reason=verdict.reason, draft=draft)
     return None
 
 
-def compare(order: Order, job: Any, outcome: Outcome, kit: Kit, kept: list[Question]) -> Outcome:
+def compare(order: Order, job: Any, outcome: Outcome, kit: Kit, remember: Callable[[Outcome], None]) -> Outcome:
     """Runs the comparing checks on a job's drafts; if none is left, makes again while attempts remain."""
     across = [check for check in order.checks if check.across]
-    left: list[Draft] = []
-    rejected = list(outcome.rejected)
-    for draft in outcome.kept:
-        try:
-            rejection = judge(draft, across, replace(kit, kept=[*kept, *(d.question for d in left)] if left else kept))
-        except (DataError, ModelError) as error:
-            return outcome.model_copy(update={"kept": tuple(left), "rejected": tuple(rejected), "error": str(error)})
-        rejected += [rejection] if rejection else []
-        left += [] if rejection else [draft]
-    compared = outcome.model_copy(update={"kept": tuple(left), "rejected": tuple(rejected)})
-    if left or not outcome.kept or outcome.attempts >= order.attempts:
+    compared = sift(outcome.kept, across, outcome, kit) if outcome.kept else outcome
+    if compared.kept or compared.error or not outcome.kept or compared.attempts >= order.attempts:
         return compared
-    alone = [check for check in order.checks if not check.across]
-    return compare(order, job, work(order, alone, job, kit, compared), kit, kept)
+    made = work(order, job, compared, kit)
+    remember(made)
+    return compare(order, job, made, kit, remember)
 
 
-def assemble(order: Order, kit: Kit, jobs: Mapping[str, Any], done: Mapping[str, Outcome | Failure]) -> Benchmark:
+def assemble(
+    order: Order,
+    jobs: Mapping[str, Any],
+    done: Mapping[str, Outcome | Failure],
+    kit: Kit,
+    remember: Callable[[str, Outcome], None],
+) -> Benchmark:
     kept: list[Draft] = []
     questions: list[Question] = []
     rejected: list[Rejection] = []
@@ -203,7 +238,8 @@ def assemble(order: Order, kit: Kit, jobs: Mapping[str, Any], done: Mapping[str,
     exhausted = 0
     for id, job in jobs.items():
         made = done[id]
-        outcome = Outcome(error=made.error) if isinstance(made, Failure) else compare(order, job, made, kit, questions)
+        before = Outcome(error=made.error) if isinstance(made, Failure) else made
+        outcome = compare(order, job, before, replace(kit, kept=questions), partial(remember, id))
         kept += outcome.kept
         questions += [draft.question for draft in outcome.kept]
         rejected += outcome.rejected
@@ -213,7 +249,7 @@ def assemble(order: Order, kit: Kit, jobs: Mapping[str, Any], done: Mapping[str,
     counts |= {"drafted": len(kept) + len(rejected), "kept": len(kept), "rejected": len(rejected)}
     built = put_together(order, kit, kept, rejected, failures, counts)
     for problem in problems(built):
-        raise DataError(f"{order.recipe!r} made a benchmark in which {problem}; nothing was written")
+        raise DataError(f"{order.recipe!r} made a benchmark in which {problem}; mend the recipe and remove the folder")
     return built
 
 
@@ -235,7 +271,7 @@ def put_together(
     brought = (document for draft in kept for document in draft.documents)
     for document in (*order.recipe.corpus(order.source, questions, kit), *brought):
         if documents.setdefault(document.id, document) != document:
-            raise DataError(f"{order.recipe!r} made another document with the id {document.id!r}; nothing was written")
+            raise DataError(f"{order.recipe!r} made another document with the id {document.id!r}; give it its own")
     return Benchmark(
         documents=tuple(documents.values()),
         questions=questions,

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -46,7 +47,8 @@ Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="only the fi
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="try again what failed before")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
 MetricNames = Annotated[
-    list[str] | None, typer.Option("--metric", metavar="NAME", help="metric, for instance recall@5; repeatable")
+    list[str] | None,
+    typer.Option("--metric", metavar="NAME", help="metric, as recall@5; repeatable; by default the usual ones"),
 ]
 Corpus = Annotated[Literal["scoped", "pooled"], typer.Option(help="search each question's own documents, or all")]
 
@@ -109,10 +111,10 @@ def build_command(
     """
     from ragstone.build import build
     from ragstone.kit import Check, Recipe
-    from ragstone.plugins import configure, find
+    from ragstone.plugins import configure, find, name_in
     from ragstone.terminal import shown
 
-    checks = check if check is not None else find(Recipe, recipe).checks
+    checks = check if check is not None else find(Recipe, name_in(recipe)).checks
     [made], wanted = configure({Recipe: [recipe], Check: checks}, sets or ())
     benchmark = build(
         made,
@@ -129,7 +131,10 @@ def build_command(
         progress=shown,
     )
     counts = benchmark.steps[-1].counts
-    say(json, {"out": str(out), "counts": counts}, f"{out}: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
+    by_check = Counter(entry.by for entry in benchmark.rejected)
+    told = ", ".join(f"{n} {what}" for what, n in counts.items())
+    told += f" (by {', '.join(f'{check} {n}' for check, n in by_check.items())})" if by_check else ""
+    say(json, {"out": str(out), "counts": counts, "rejected_by": by_check}, f"{out}: {told}")
 
 
 @app.command("eval")
@@ -248,11 +253,12 @@ def validate_command(
     """
     from ragstone.load import inspect
 
-    counts, found = inspect(source, format=format)
+    counts, found, notes = inspect(source, format=format)
     lines = [*found[:20], *([f"and {len(found) - 20} more"] if len(found) > 20 else [])]
     counted = ", ".join(f"{number} {what}" for what, number in counts.items())
     told = f"{source}: {counted}, {len(found)} problem{'' if len(found) == 1 else 's'}"
-    say(json, {"counts": counts, "problems": found}, "\n".join([told, *lines]))
+    record = {"counts": counts, "problems": found, "notes": notes}
+    say(json, record, "\n".join([told, *lines, *(f"· {note}" for note in notes)]))
     if found:
         raise typer.Exit(2)
 

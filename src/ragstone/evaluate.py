@@ -13,25 +13,23 @@ from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError
 from ragstone.journal import Journal, claim
 from ragstone.kit import Component, Kit, Metric, System
-from ragstone.load import load
+from ragstone.load import first_questions, load
 from ragstone.parallel import Done, record
-from ragstone.plugins import create
+from ragstone.plugins import check_components, check_same, create
 from ragstone.progress import Progress, silent
 from ragstone.run import Corpus, answer_all, item_id
 from ragstone.runs import Run, finished_run, load_run, order_of, save_run
-from ragstone.score import (
-    Scored,
-    score_all,
-)
-from ragstone.store import (
-    fingerprint,
-)
+from ragstone.score import Scored, score_all
+from ragstone.store import encode, fingerprint
 from ragstone.text import TOKEN_RULE
 from ragstone.types import Answer, Benchmark, Entry, Failure, Made, RunManifest, Timing
 from ragstone.version import __version__
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Component)
+
+Key = tuple[str, str]
+"""A system and a question."""
 
 RETRIEVAL_METRICS = ("recall@5", "all_recall@5", "ndcg@10")
 ANSWER_METRICS = ("covered", "f1")
@@ -59,8 +57,8 @@ def evaluate(
     chosen = settings or load_settings()
     kit = open_kit(chosen, draw)
     loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
-    source = loaded.model_copy(update={"questions": loaded.questions[:limit]})
-    asked = once(create(System, system) if isinstance(system, str) else system for system in systems)
+    source = first_questions(loaded, limit)
+    asked = once((create(System, system) if isinstance(system, str) else system for system in systems), kit)
     wanted = choose_metrics(metrics, kit)
     check_fit(source, asked, wanted, kit)
     order = place_order(source, corpus, draw, limit)
@@ -69,6 +67,7 @@ def evaluate(
         earlier = finished_run(folder, order, source.questions)
         made = {repr(system): kit.made_by(system) for system in asked}
         check_same(earlier.manifest.systems, made, "answers")
+        check_depth({**earlier.manifest.systems, **made}, {**earlier.metrics, **by_name(wanted)})
         take_in(earlier, journal)
         ask = partial(
             answer_all,
@@ -81,7 +80,7 @@ def evaluate(
             progress=progress,
         )
         answered = add_systems(earlier, made, {repr(system): ask(system) for system in asked})
-        run = add_scores(answered, earlier, wanted, kit).read_from(benchmark)
+        run = add_scores(answered, earlier, wanted, kit, retry_failed).read_from(benchmark)
         save_run(run, earlier, folder)
         journal.forget(items(run))
     return run
@@ -96,7 +95,8 @@ def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Se
     check_components(wanted, kit)
     with claim(place, order, "run.json"):
         run = load_run(place)
-        scored = add_scores(run, run, wanted, kit)
+        check_depth(run.manifest.systems, by_name(wanted))
+        scored = add_scores(run, run, wanted, kit, retry_failed=True)
         save_run(scored, run, place)
     return scored
 
@@ -106,12 +106,16 @@ def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Se
 
 def choose_metrics(metrics: Sequence[str | Metric] | None, kit: Kit) -> list[Metric]:
     usual = (*RETRIEVAL_METRICS, *(ANSWER_METRICS if kit.reader else ()))
-    return once(create(Metric, metric) if isinstance(metric, str) else metric for metric in metrics or usual)
+    return once((create(Metric, metric) if isinstance(metric, str) else metric for metric in metrics or usual), kit)
 
 
-def once(components: Iterable[C]) -> list[C]:
+def once(components: Iterable[C], kit: Kit) -> list[C]:
     """Each component once, however often it was named."""
-    return list({(repr(component), type(component)): component for component in components}.values())
+    return list({encode(kit.made_by(component)): component for component in components}.values())
+
+
+def by_name(metrics: Iterable[Metric]) -> dict[str, Metric]:
+    return {repr(metric): metric for metric in metrics}
 
 
 def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Metric], kit: Kit) -> None:
@@ -121,35 +125,16 @@ def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Me
         raise ConfigError("no system to evaluate; name at least one with --system, `ragstone list systems` shows them")
     check_components(systems, kit)
     check_components(metrics, kit)
-    for system in systems:
-        for metric in metrics:
-            check_depth(system, metric)
 
 
-def check_components(components: Sequence[Component], kit: Kit) -> None:
-    """Each has the models that it needs and a name of its own."""
-    made: dict[str, Made] = {}
-    for component in components:
-        for role in component.needs:
-            if not kit.has(role):
-                raise ConfigError(f"{component!r} needs a model as {role}; set one with --model {role}=SPEC")
-        check_same(made, {repr(component): kit.made_by(component)}, "results")
-        made[repr(component)] = kit.made_by(component)
-
-
-def check_depth(system: System, metric: Metric) -> None:
-    """A metric cannot look at more ranks than the system fills."""
-    have, need = getattr(system, "k", None), getattr(metric, "k", None)
-    if metric.reads == "retrieved" and have is not None and need is not None and need > have:
-        raise ConfigError(f"{metric!r} looks at {need} passages and {system!r} retrieves {have}; --set k={need}")
-
-
-def check_same(known: Mapping[str, Made], made: Mapping[str, Made], what: str) -> None:
-    """Refuses to take one thing for another because it has the same name."""
-    for name, mine in made.items():
-        if name in known and known[name] != mine:
-            theirs = [part for part, value in known[name] if value != getattr(mine, part)]
-            raise ConfigError(f"there are {what} of another {name} (other {', '.join(theirs)}); choose another --out")
+def check_depth(systems: Mapping[str, Made], metrics: Mapping[str, Metric]) -> None:
+    """A metric cannot look at more ranks than a system fills."""
+    for name, metric in metrics.items():
+        need = getattr(metric, "k", 0) if metric.reads == "retrieved" else 0
+        for system, made in systems.items():
+            have = made.component.get("k")
+            if isinstance(have, int) and need > have:
+                raise ConfigError(f"{name} looks at {need} passages and {system} retrieves {have}; --set k={need}")
 
 
 def place_order(source: Benchmark, corpus: Corpus, draw: int, limit: int | None) -> RunManifest:
@@ -215,38 +200,50 @@ def by_system(entries: Sequence[Entry[T]]) -> dict[str, list[Entry[T]]]:
     return found
 
 
-def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit) -> Run:
-    """The run scored by these metrics and those it was scored by before; what is scored already is not scored again."""
-    asked = {repr(metric): metric for metric in metrics}
+def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit, retry_failed: bool) -> Run:
+    """The run scored by these metrics and those it was scored by before; what is scored already is not scored again.
+
+    With `retry_failed`, what a metric failed on before is scored again.
+    """
+    asked = by_name(metrics)
     made = {name: kit.made_by(metric) for name, metric in asked.items()}
     check_same(earlier.manifest.metrics, made, "scores")
     known = {**earlier.manifest.metrics, **made}
-    said, before = run.scorable, {(entry.by, entry.question_id): entry.value for entry in earlier.scorable}
-    changed = [entry for entry in said if before.get((entry.by, entry.question_id)) != entry.value]
     scores, failures = [], [failure for failure in run.failures if not failure.of]
     for name in known:
-        old = name in earlier.manifest.metrics
-        todo = changed if old else said
-        metric = asked.get(name) or (remake(known[name]) if todo else None)
-        new = score_all(run.questions, todo, metric, kit) if metric else Scored((), ())
-        scores += in_order(said, [*(kept(earlier.scores, name, changed) if old else ()), *new.scores])
-        failures += in_order(said, [*(kept(earlier.failures, name, changed) if old else ()), *new.failures])
+        metric = asked.get(name) or earlier.metrics.get(name)
+        said = run.said_to(metric)
+        retried = [f for f in earlier.failures if f.by == name and f.of] if retry_failed and name in asked else []
+        again = {(failure.of, failure.question_id) for failure in retried}
+        same = unchanged(said, earlier, metric) - again if name in earlier.manifest.metrics else set()
+        todo = [entry for entry in said if (entry.by, entry.question_id) not in same]
+        new = score_all(run.questions, todo, usable(name, metric, known[name], kit), kit) if todo else Scored((), ())
+        scores += in_order(said, [*about(earlier.scores, name, same), *new.scores])
+        failures += in_order(said, [*about(earlier.failures, name, same), *new.failures])
     manifest = run.manifest.model_copy(update={"metrics": known})
     return replace(run, manifest=manifest, scores=tuple(scores), failures=tuple(failures))
 
 
-def kept(entries: Sequence[Entry[T]], metric: str, changed: Sequence[Entry[Answer]]) -> list[Entry[T]]:
-    """What the metric said of answers that have not changed."""
-    stale = {(entry.by, entry.question_id) for entry in changed}
-    return [entry for entry in entries if entry.by == metric and (entry.of, entry.question_id) not in stale]
+def usable(name: str, metric: Metric | None, made: Made, kit: Kit) -> Metric:
+    """The metric as it was when it scored before: of the same settings, models and prompts."""
+    if metric is None:
+        raise ConfigError(f"{name} has answers to score and cannot be imported any more; put its module back")
+    check_components([metric], kit)
+    check_same({name: made}, {name: kit.made_by(metric)}, "scores")
+    return metric
+
+
+def unchanged(said: Sequence[Entry[Answer]], earlier: Run, metric: Metric | None) -> set[Key]:
+    """Which answers are those that were scored before."""
+    before = {(entry.by, entry.question_id): entry.value for entry in earlier.said_to(metric)}
+    return {key for entry in said if before.get(key := (entry.by, entry.question_id)) == entry.value}
+
+
+def about(entries: Sequence[Entry[T]], metric: str, keys: set[Key]) -> list[Entry[T]]:
+    """What the metric said of these answers."""
+    return [entry for entry in entries if entry.by == metric and (entry.of, entry.question_id) in keys]
 
 
 def in_order(said: Sequence[Entry[Answer]], entries: Sequence[Entry[T]]) -> list[Entry[T]]:
     place = {(entry.by, entry.question_id): number for number, entry in enumerate(said)}
     return sorted(entries, key=lambda entry: place[entry.of, entry.question_id])
-
-
-def remake(made: Made) -> Metric:
-    """The metric that an earlier command used."""
-    fields = {name: value for name, value in made.component.items() if name != "component"}
-    return create(Metric, str(made.component["component"]), **fields)

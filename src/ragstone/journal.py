@@ -5,7 +5,6 @@ dropped. It lies in the folder of the command's output until that holds all that
 """
 
 import os
-import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,10 +16,7 @@ import orjson
 from pydantic import BaseModel
 
 from ragstone.errors import ConfigError, DataError
-from ragstone.store import about_the_disk, encode, finished, sha256, write_bytes
-
-if sys.platform != "win32":
-    import fcntl
+from ragstone.store import PARTIAL, about_the_disk, encode, finished, locked, settle, sha256, write_bytes
 
 
 class Journal:
@@ -118,6 +114,9 @@ def claim(folder: Path | None, order: BaseModel, manifest: str = "manifest.json"
     check_contents(folder, mine, manifest)
     with locked(folder):
         check_contents(folder, mine, manifest)
+        settle(folder, manifest)
+        for partial in folder.glob(f"{PARTIAL}*"):
+            partial.unlink()  # left by a kill
         journal = Journal(folder / mine)
         try:
             yield journal
@@ -133,21 +132,6 @@ def check_contents(folder: Path, mine: str, manifest: str) -> None:
         raise ConfigError(f"{folder} holds unfinished work with other settings; finish it, remove it or change --out")
     if any(not name.startswith(".") for name in there) and mine not in there and not finished(folder, manifest):
         raise ConfigError(f"{folder} is not empty and holds nothing of this kind; choose another --out")
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keeps other processes out of the folder; the lock's file stays, because removing it would undo locks on it."""
-    with about_the_disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / ".lock").open("ab")
-    with file:
-        try:
-            if sys.platform != "win32":  # there, two commands on one folder are not kept apart
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConfigError(f"another command is working in {folder}; wait for it or choose another --out") from error
-        yield
 
 
 def drop_empty(journal: Path) -> None:

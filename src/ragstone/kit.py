@@ -4,7 +4,7 @@ import hashlib
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -34,7 +34,7 @@ class Component(BaseModel):
     defaults. `settings()` gives every identity field, so that a later change of a default can be seen.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: ClassVar[str] = "component"
     at: ClassVar[str] = ""  # the field that `name@value` sets
@@ -52,7 +52,7 @@ class Component(BaseModel):
 
     def described(self) -> dict[str, object]:
         """All that is needed to make the component again, whoever wrote it."""
-        return {"component": f"{type(self).__module__}:{type(self).__qualname__}", **self.settings()}
+        return {**self.settings(), "component": f"{type(self).__module__}:{type(self).__qualname__}"}
 
     def __repr__(self) -> str:
         fields = type(self).model_fields
@@ -135,6 +135,10 @@ class Metric(Component):
 
     reads: ClassVar[Literal["text", "retrieved"]] = "text"  # the part of an answer without which it cannot score
 
+    def applies(self, question: Question) -> bool:
+        """Whether the question can be scored at all; where not, even a failed answer is none of its failures."""
+        return True
+
     def score(self, question: Question, answer: Answer, kit: "Kit") -> Score | None:
         """The score, or None where the metric does not apply."""
         raise NotImplementedError
@@ -198,6 +202,12 @@ class Kit:
     def has(self, role: str) -> bool:
         """Whether a model is set for the role."""
         return role in ROLES and getattr(self, role) is not None
+
+    def limited_to(self, component: Component) -> "Kit":
+        """The kit with just the models that the component says it uses: what it does not name, it does not get."""
+        roles = (*component.needs, *component.uses)
+        given: dict[str, Any] = {role: getattr(self, role) if role in roles else None for role in ROLES}
+        return replace(self, **given)
 
     def made_by(self, component: Component) -> Made:
         """The component with the models and prompts that it would use now."""

@@ -1,9 +1,10 @@
 """Loads a benchmark or corpus: finds its format, reads it, and makes sure that nothing in it points nowhere."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from ragstone import plugins
-from ragstone.errors import DataError
+from ragstone.errors import ConfigError, DataError
 from ragstone.kit import Source
 from ragstone.store import problems, question_problems
 from ragstone.types import Benchmark, Document, Question
@@ -42,17 +43,32 @@ def load(path: Path | str, *, format: str = "", skip_bad: bool = False) -> Bench
     return benchmark.model_copy(update={"about": benchmark.about.model_copy(update={"notes": notes})})
 
 
-def inspect(path: Path | str, *, format: str = "") -> tuple[dict[str, int], list[str]]:
-    """The number of documents and questions at `path`, and everything that is wrong with them."""
+def first_questions(benchmark: Benchmark, limit: int | None) -> Benchmark:
+    """The benchmark with no more than `limit` questions."""
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit={limit} leaves no question; it must be 1 or more")
+    return benchmark.model_copy(update={"questions": benchmark.questions[:limit]})
+
+
+class Inspected(NamedTuple):
+    """The number of documents and questions, everything that is wrong with them, and what was noted."""
+
+    counts: dict[str, int]
+    problems: list[str]
+    notes: tuple[str, ...] = ()
+
+
+def inspect(path: Path | str, *, format: str = "") -> Inspected:
+    """What is found at `path`, with all its problems and not just the first."""
     place = something(path)
     bad = Bad(skip=True)
     try:
         benchmark = source_of(place, format).load(place, bad)
     except DataError as error:
-        return {"documents": 0, "questions": 0}, [*bad.skipped, str(error)]
+        return Inspected({"documents": 0, "questions": 0}, [*bad.skipped, str(error)])
     counts = {"documents": len(benchmark.documents), "questions": len(benchmark.questions)}
     nothing = [] if any(counts.values()) else ["nothing in it can be used in this format"]
-    return counts, [*bad.skipped, *problems(benchmark), *nothing]
+    return Inspected(counts, [*bad.skipped, *problems(benchmark), *nothing], benchmark.about.notes)
 
 
 def something(place: Path | str) -> Path:

@@ -98,7 +98,8 @@ def attempt(id: str, item: T, work: Callable[[T], R], stage: str) -> Done[R]:
         value = work(item)
         encode(value)  # what cannot be written is a failure now, not a crash later
     except (DataError, ModelError) as error:
-        value = Failure(item_id=id, stage=stage, error=str(error), so_far=getattr(error, "so_far", None))
+        said = str(error).encode("utf-8", "replace").decode()
+        value = Failure(item_id=id, stage=stage, error=said, so_far=getattr(error, "so_far", None))
     return Done(value, time.perf_counter() - start)
 
 

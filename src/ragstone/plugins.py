@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ragstone.errors import ConfigError
-from ragstone.kit import Check, Component, Metric, Recipe, Source, System
+from ragstone.kit import Check, Component, Kit, Metric, Recipe, Source, System
+from ragstone.types import Made
 
 SOURCES = {
     "benchmark_folder": "ragstone.sources.benchmark:BenchmarkFolder",
@@ -71,7 +72,7 @@ C = TypeVar("C", bound=Component)
 SPEC = re.compile(r"(?P<name>[\w.]+(?::\w+)?)(?:@(?P<at>\w+))?(?:\((?P<fields>.*)\))?")
 
 
-def create(kind: type[C], spec: str, **fields: Any) -> C:
+def create(kind: type[C], spec: str, /, **fields: Any) -> C:
     """The component that `spec` names; `fields` override those in the spec."""
     match = SPEC.fullmatch(spec.strip())
     if not match:
@@ -94,7 +95,7 @@ def find(kind: type[C], name: str) -> type[C]:
     module, _, attribute = table.get(name, name).partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, SyntaxError, TypeError, ValueError) as error:
         raise ConfigError(f"cannot import {what} {name!r}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise ConfigError(f"{name!r} is not a {what}: it must be a subclass of ragstone.{kind.__name__}")
@@ -112,6 +113,25 @@ def make(found: type[C], values: Mapping[str, Any]) -> C:
         raise ConfigError(f"{found.name}.{where}: {first['msg'].lower()}; its fields are {known}") from error
 
 
+def check_components(components: Sequence[Component], kit: Kit) -> None:
+    """Each has the models that it needs and a name of its own."""
+    made: dict[str, Made] = {}
+    for component in components:
+        for role in component.needs:
+            if not kit.has(role):
+                raise ConfigError(f"{component!r} needs a model as {role}; set one with --model {role}=SPEC")
+        check_same(made, {repr(component): kit.made_by(component)}, "results")
+        made[repr(component)] = kit.made_by(component)
+
+
+def check_same(known: Mapping[str, Made], made: Mapping[str, Made], what: str) -> None:
+    """Refuses to take one thing for another because it has the same name."""
+    for name, mine in made.items():
+        if name in known and known[name] != mine:
+            theirs = [part for part, value in known[name] if value != getattr(mine, part)]
+            raise ConfigError(f"there are {what} of another {name} (other {', '.join(theirs)}); choose another --out")
+
+
 def configure(wanted: Mapping[type[Any], Sequence[str]], sets: Sequence[str]) -> list[list[Any]]:
     """The components that the specs name, kind by kind, with `--set` values applied.
 
@@ -122,7 +142,7 @@ def configure(wanted: Mapping[type[Any], Sequence[str]], sets: Sequence[str]) ->
     for kind, specs in wanted.items():
         made.append([])
         for spec in specs:
-            name = re.split(r"[@(]", spec)[0]
+            name = name_in(spec)
             fits = {text: field for text in sets if (field := field_for(text, name, find(kind, name), kind is main))}
             made[-1].append(create(kind, spec, **dict(fits.values())))
             unused = {text: None for text in unused if text not in fits}
@@ -132,6 +152,10 @@ def configure(wanted: Mapping[type[Any], Sequence[str]], sets: Sequence[str]) ->
             f"--set {next(iter(unused))} fits none of {names}; write NAME.KEY=VALUE with one of their fields"
         )
     return made
+
+
+def name_in(spec: str) -> str:
+    return re.split(r"[@(]", spec)[0].strip()
 
 
 def field_for(text: str, name: str, found: type[Component], is_main: bool) -> tuple[str, Any] | None:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
-from ragstone.errors import DataError
+from pydantic import ValidationError
+
+from ragstone.errors import ConfigError, DataError
 from ragstone.journal import Journal
-from ragstone.kit import Kit, System
+from ragstone.kit import Answerer, Kit, System
 from ragstone.parallel import Done, each
 from ragstone.progress import Progress, silent
-from ragstone.store import encode, sha256
+from ragstone.store import encode, first_problem, sha256
 from ragstone.types import Answer, Benchmark, Made, Query, Question
 
 Corpus = Literal["scoped", "pooled"]
@@ -32,11 +34,11 @@ def answer_all(
     everything = set(ids)
 
     def prepare() -> Callable[[Question], Answer]:
-        answer = system.open(benchmark.documents, kit)
+        answer = system.open(benchmark.documents, kit.limited_to(system))
 
         def ask(question: Question) -> Answer:
             asked = query(question, system, corpus, ids)
-            return known(answer(asked), everything if asked.scope is None else set(asked.scope))
+            return known(answered(system, answer, asked), everything if asked.scope is None else set(asked.scope))
 
         return ask
 
@@ -52,6 +54,17 @@ def answer_all(
             tick=tick,
         )
     return dict(zip((question.id for question in benchmark.questions), done.values(), strict=True))
+
+
+def answered(system: System, answer: Answerer, asked: Query) -> Answer:
+    """What the system says; if that is no answer, every question would fail alike."""
+    try:
+        said = answer(asked)
+    except ValidationError as error:
+        raise ConfigError(f"{system!r} made a wrong answer, {first_problem(error)}; mend the system") from error
+    if not isinstance(said, Answer):
+        raise ConfigError(f"{system!r} returned {said!r:.60} and not an Answer; mend the system")
+    return said
 
 
 def known(answer: Answer, allowed: Collection[str]) -> Answer:

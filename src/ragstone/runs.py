@@ -9,11 +9,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from ragstone.errors import ConfigError, DataError
+from ragstone.kit import Metric
+from ragstone.plugins import create
 from ragstone.report.table import Table, results_table
-from ragstone.score import Row, failure_notes, guessing_notes, summarise, uneven_notes, unscored_notes
-from ragstone.store import finished, read_intact, read_lines, read_manifest, sha256, write_folder
+from ragstone.score import Row, concern_notes, failure_notes, guessing_notes, summarise, uneven_notes, unscored_notes
+from ragstone.store import decode, finished, read_folder, sha256, write_folder
 from ragstone.text import slug
-from ragstone.types import About, Answer, Benchmark, Entry, Failure, Question, RunManifest, Score, Timing
+from ragstone.types import About, Answer, Benchmark, Entry, Failure, Made, Question, RunManifest, Score, Timing
 
 INTERVALS = "means with 95 % intervals (Wilson), over the n questions that could be scored"
 
@@ -32,7 +34,26 @@ class Run:
     @cached_property
     def rows(self) -> list[Row]:
         """One row for each system and metric: mean, interval, n, failed, declined."""
-        return summarise(self.manifest.systems, self.manifest.metrics, self.answers, self.failures, self.scores)
+        told = (self.answers, self.failures, self.scores)
+        return summarise(self.manifest.systems, self.manifest.metrics, *told, self.concerned)
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics that it was scored by, as far as they can still be imported."""
+        remade = {name: remake(made) for name, made in self.manifest.metrics.items()}
+        return {name: metric for name, metric in remade.items() if metric}
+
+    @cached_property
+    def concerned(self) -> dict[str, set[str]]:
+        """The questions that each metric is for; all of them for a metric that is not there any more."""
+        return {
+            name: {q.id for q in self.questions if name not in self.metrics or self.metrics[name].applies(q)}
+            for name in self.manifest.metrics
+        }
+
+    def said_to(self, metric: Metric | None) -> Sequence[Entry[Answer]]:
+        """What a metric may score: where a reader failed, what was retrieved is for metrics of retrieval alone."""
+        return self.scorable if metric and metric.reads == "retrieved" else self.answers
 
     @property
     def notes(self) -> list[str]:
@@ -42,9 +63,10 @@ class Run:
         return [
             INTERVALS,
             *self.manifest.about.notes,
+            *concern_notes(self.concerned, len(self.questions)),
             *guessing,
             *failure_notes(self.failures),
-            *uneven_notes(self.rows),
+            *uneven_notes(self.scores),
             *unscored_notes(self.rows),
         ]
 
@@ -65,6 +87,15 @@ class Run:
         """The run with the place that its benchmark was read from, if it was read."""
         place = "" if isinstance(source, Benchmark) else str(source)
         return replace(self, manifest=self.manifest.model_copy(update={"source": place}))
+
+
+def remake(made: Made) -> Metric | None:
+    """The metric that an earlier command used, if it can still be imported."""
+    fields = {name: value for name, value in made.component.items() if name != "component"}
+    try:
+        return create(Metric, str(made.component["component"]), **fields)
+    except ConfigError:
+        return None
 
 
 def order_of(manifest: RunManifest) -> RunManifest:
@@ -97,11 +128,13 @@ def save_run(run: Run, earlier: Run, folder: Path | None) -> None:
 
 
 def load_run(folder: Path) -> Run:
+    if finished(folder, "manifest.json"):
+        raise DataError(f"{folder} is a benchmark, not a run; run systems on it with `ragstone eval`")
     if not finished(folder, "run.json"):
         raise DataError(f"{folder} holds no finished run; run the `ragstone eval` command that began it again")
-    manifest = read_manifest(folder / "run.json", RunManifest)
-    read_intact(folder, manifest.sha256)
-    return Run(manifest, **{name: read_lines(folder / f"{name}.jsonl", kind) for name, kind in FILES.items()})
+    manifest, data = read_folder(folder, "run.json", RunManifest, [f"{name}.jsonl" for name in FILES])
+    rows = {name: decode(data[f"{name}.jsonl"], folder / f"{name}.jsonl", kind) for name, kind in FILES.items()}
+    return Run(manifest, **rows)
 
 
 def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Question, ...]) -> Run:

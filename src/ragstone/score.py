@@ -1,7 +1,7 @@
 """The score driver: every metric on every answer, without inference. Wrong, declined and failed are kept apart."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -48,7 +48,10 @@ def score_all(questions: Sequence[Question], answers: Sequence[Entry[Answer]], m
 
 def score_one(question: Question, entry: Entry[Answer], metric: Metric, kit: Kit) -> Score | Failure | None:
     try:
-        return metric.score(question, entry.value, kit)
+        score = metric.score(question, entry.value, kit.limited_to(metric))
+        if score is not None and not isinstance(score, Score):
+            raise ConfigError(f"{metric!r} gave {score!r} and not a Score; mend the metric")
+        return score
     except (DataError, ModelError) as error:
         return Failure(item_id=question.id, stage=repr(metric), error=str(error))
     except ValidationError as error:
@@ -61,9 +64,13 @@ def summarise(
     answers: Sequence[Entry[Answer]],
     failures: Sequence[Entry[Failure]],
     scores: Sequence[Entry[Score]],
+    concerned: Mapping[str, set[str]],
 ) -> list[Row]:
-    """A row for each system and metric. A question has failed for a metric if the system or the metric failed on it and
-    what the system had done until then was not enough for a score."""
+    """A row for each system and metric.
+
+    A question has failed for a metric if the system or the metric failed on it, what the system had done until then was
+    not enough for a score, and it is among those that the metric is for (`concerned`).
+    """
     values: dict[tuple[str, str], dict[str, float]] = {}
     for score in scores:
         values.setdefault((score.of, score.by), {})[score.question_id] = score.value.value
@@ -78,7 +85,8 @@ def summarise(
             scored = values.get((system, metric), {})
             lost = failed.get((system, ""), set()) | failed.get((system, metric), set())
             value, low, high, n = wilson(list(scored.values())) or (None, None, None, 0)
-            rows.append(Row(system, metric, value, low, high, n, len(lost - set(scored)), declined[system]))
+            missed = len((lost - set(scored)) & concerned[metric])
+            rows.append(Row(system, metric, value, low, high, n, missed, declined[system]))
     return rows
 
 
@@ -118,21 +126,22 @@ def commonest_answers(questions: Sequence[Question]) -> float:
 
 
 def failure_notes(failures: Sequence[Entry[Failure]]) -> list[str]:
-    by: dict[str, list[str]] = {}
-    for failure in failures:
-        by.setdefault(f"{failure.by} of {failure.of}" if failure.of else failure.by, []).append(failure.value.error)
-    return [
-        f"{who}: {len(errors)} failed (--retry-failed tries them again); the first: {errors[0]}"
-        for who, errors in by.items()
-    ]
+    counts = Counter(f"{failure.by} of {failure.of}" if failure.of else failure.by for failure in failures)
+    listed = ", ".join(f"{who} {number}" for who, number in counts.items())
+    return [f"failed: {listed} (--retry-failed tries again); the first: {f.value.error}" for f in failures[:1]]
 
 
-def uneven_notes(rows: Sequence[Row]) -> list[str]:
+def concern_notes(concerned: Mapping[str, set[str]], total: int) -> list[str]:
+    partly = [f"{metric} {len(ids)}" for metric, ids in concerned.items() if 0 < len(ids) < total]
+    return [f"not every question can be scored; of {total}: {', '.join(partly)}"] if partly else []
+
+
+def uneven_notes(scores: Sequence[Entry[Score]]) -> list[str]:
     """Means over different questions are not to be compared as they stand."""
-    counts: dict[str, set[int]] = {}
-    for row in rows:
-        counts.setdefault(row.metric, set()).add(row.n)
-    uneven = [metric for metric, numbers in counts.items() if len(numbers - {0}) > 1]
+    scored: dict[str, dict[str, set[str]]] = {}
+    for entry in scores:
+        scored.setdefault(entry.by, {}).setdefault(entry.of, set()).add(entry.question_id)
+    uneven = [metric for metric, by in scored.items() if len({frozenset(ids) for ids in by.values()}) > 1]
     return [f"{', '.join(uneven)}: not every system was scored on the same questions (see n)"] if uneven else []
 
 

@@ -7,12 +7,13 @@ never half of one.
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -21,10 +22,14 @@ from ragstone.errors import ConfigError, DataError
 from ragstone.types import Benchmark, Document, Entry, Failure, Manifest, Question, Rejection
 from ragstone.version import __version__
 
+if sys.platform != "win32":
+    import fcntl
+
 T = TypeVar("T", bound=BaseModel)
 
 FORMAT = 1
 PARTIAL, STAGE = ".partial-", ".staged"
+READS = 20
 
 
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -35,7 +40,9 @@ def encode(record: BaseModel) -> bytes:
     try:
         return orjson.dumps(record.model_dump(mode="json", exclude_defaults=True)) + b"\n"
     except (TypeError, ValueError) as error:
-        raise DataError(f"this cannot be written as UTF-8: {error}; remove the half characters in it") from error
+        raise DataError(
+            f"this cannot be written: {error}; it may have half a character or a number beyond 64 bits"
+        ) from error
 
 
 def sha256(data: bytes) -> str:
@@ -103,9 +110,8 @@ def decode(data: bytes, path: Path, kind: type[T]) -> tuple[T, ...]:
     return tuple(records)
 
 
-def read_manifest(path: Path, kind: type[T]) -> T:
+def manifest_of(data: bytes, path: Path, kind: type[T]) -> T:
     """A manifest of a format that this version knows."""
-    data = read_bytes(path)
     try:
         found = orjson.loads(data).get("format")
         if found != FORMAT:
@@ -137,9 +143,8 @@ def write_folder(
     They are written into a folder beside their places. Once the manifest is there too, the new files count: whoever
     comes next moves what is still to be moved.
     """
+    settle(folder, name)
     stage = folder / STAGE
-    with about_the_disk(folder):
-        shutil.rmtree(stage, ignore_errors=True)
     try:
         hashes = {file: write_lines(stage / file, records) for file, records in files.items()}
         if card:
@@ -153,33 +158,83 @@ def write_folder(
 
 
 def settle(folder: Path, name: str) -> None:
-    """Moves staged files into place, the manifest last; a stage without a manifest does not count.
-
-    Two processes may do it at once: what one has moved, the other finds moved.
-    """
+    """Moves staged files into place, the manifest last. Only for whoever holds the folder's lock."""
     stage = folder / STAGE
-    if (stage / name).exists():
-        with about_the_disk(folder):
+    with about_the_disk(folder):
+        if (stage / name).exists():
             for path in sorted(stage.iterdir(), key=lambda path: path.name == name):
-                with suppress(FileNotFoundError):
-                    os.replace(path, folder / path.name)
-            shutil.rmtree(stage, ignore_errors=True)
+                os.replace(path, folder / path.name)
+        shutil.rmtree(stage, ignore_errors=True)  # what is left does not count
 
 
 def finished(folder: Path, manifest: str) -> bool:
     """Whether the folder holds a command's whole output."""
-    settle(folder, manifest)
-    return (folder / manifest).exists()
+    return (folder / STAGE / manifest).exists() or (folder / manifest).exists()
 
 
-def read_intact(folder: Path, hashes: Mapping[str, str]) -> None:
-    """Compares the data files with the hashes in their manifest."""
-    for name, expected in hashes.items():
-        if sha256(read_bytes(folder / name)) != expected:
-            raise DataError(f"{folder / name} was changed after it was written; restore it or make the folder anew")
+def read_current(folder: Path, name: str, file: str) -> bytes:
+    """A file as it counts: from the stage, if that is complete and the file is not moved yet."""
+    stage = folder / STAGE
+    try:
+        if (stage / name).exists():
+            return (stage / file).read_bytes()
+    except FileNotFoundError:
+        pass  # moved
+    return read_bytes(folder / file)
+
+
+def read_folder(folder: Path, name: str, kind: type[T], files: Sequence[str]) -> tuple[T, dict[str, bytes]]:
+    """The manifest and the files that go with it, each read once; starts over if they are replaced meanwhile."""
+    for _ in range(READS):
+        data = read_current(folder, name, name)
+        manifest = manifest_of(data, folder / name, kind)
+        hashes: Mapping[str, str] = manifest.model_dump()["sha256"]
+        found = {file: read_current(folder, name, file) for file in files}
+        wrong = [file for file in files if hashes.get(file, "") not in ("", sha256(found[file]))]
+        if not wrong:
+            return manifest, found
+        if data == read_current(folder, name, name):
+            break
+    raise DataError(f"{folder / wrong[0]} was changed after it was written; restore it or make the folder anew")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keeps other processes out of the folder. The lock's file stays as long as there is anything in the folder."""
+    lock = folder / ".lock"
+    with about_the_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        file = lock.open("ab")
+    with file:
+        try:
+            if sys.platform != "win32":  # there, two commands on one folder are not kept apart
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                    raise BlockingIOError  # the folder was removed and made anew in between
+        except (BlockingIOError, FileNotFoundError) as error:
+            raise ConfigError(f"another command is working in {folder}; wait for it or choose another --out") from error
+        try:
+            yield
+        finally:
+            drop_bare(folder)
+
+
+def drop_bare(folder: Path) -> None:
+    """A folder in which there is nothing but the lock is as if nothing had happened."""
+    if [path.name for path in folder.iterdir()] == [".lock"]:
+        (folder / ".lock").unlink()
+        folder.rmdir()
 
 
 # ── benchmarks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+BENCHMARK_FILES: Mapping[str, Any] = {
+    "documents": Document,
+    "questions": Question,
+    "rejected": Entry[Rejection],
+    "failures": Failure,
+}
 
 
 def fingerprint(benchmark: Benchmark) -> str:
@@ -195,24 +250,24 @@ def canary(benchmark: Benchmark) -> str:
     return f"RAGSTONE CANARY {uuid.uuid5(uuid.NAMESPACE_URL, fingerprint(benchmark))}"
 
 
-def save_benchmark(benchmark: Benchmark, folder: Path | str) -> None:
-    """Writes a benchmark folder; one that holds something else is left alone."""
+def save(benchmark: Benchmark, folder: Path | str) -> None:
+    """Writes a benchmark folder in place of one that is there; a folder that holds something else is left alone."""
     folder = Path(folder)
-    there = [path.name for path in folder.glob("[!.]*") if not path.name.startswith("journal-")]
-    if there and not finished(folder, "manifest.json"):
+    if any(folder.glob("[!.]*")) and not finished(folder, "manifest.json"):
         raise ConfigError(f"{folder} is not empty and holds no benchmark; choose another place")
-    rows: dict[str, Sequence[BaseModel]] = {
-        "documents.jsonl": benchmark.documents,
-        "questions.jsonl": benchmark.questions,
-        "rejected.jsonl": benchmark.rejected,
-        "failures.jsonl": benchmark.failures,
-    }
+    with locked(folder):
+        write_benchmark(benchmark, folder)
+
+
+def write_benchmark(benchmark: Benchmark, folder: Path) -> None:
+    """Writes a benchmark into a folder that is locked."""
+    rows: dict[str, Sequence[BaseModel]] = {f"{name}.jsonl": getattr(benchmark, name) for name in BENCHMARK_FILES}
     manifest = Manifest(
         ragstone=__version__,
         canary=canary(benchmark),
         about=benchmark.about,
         steps=benchmark.steps,
-        counts={name.removesuffix(".jsonl"): len(records) for name, records in rows.items()},
+        counts={name: len(getattr(benchmark, name)) for name in BENCHMARK_FILES},
     )
     write_folder(folder, rows, manifest, "manifest.json", card=card(manifest))
 
@@ -221,16 +276,12 @@ def load_benchmark(folder: Path) -> Benchmark:
     """Reads a benchmark folder and compares every data file with its hash."""
     if not finished(folder, "manifest.json"):
         raise DataError(f"{folder} has no manifest.json, so it is not complete; run the command that made it again")
-    manifest = read_manifest(folder / "manifest.json", Manifest)
-    read_intact(folder, manifest.sha256)
-    return Benchmark(
-        documents=read_lines(folder / "documents.jsonl", Document),
-        questions=read_lines(folder / "questions.jsonl", Question),
-        rejected=read_lines(folder / "rejected.jsonl", Entry[Rejection]),
-        failures=read_lines(folder / "failures.jsonl", Failure),
-        about=manifest.about,
-        steps=manifest.steps,
-    )
+    names = [f"{name}.jsonl" for name in BENCHMARK_FILES]
+    manifest, data = read_folder(folder, "manifest.json", Manifest, names)
+    rows: dict[str, Any] = {
+        name: decode(data[f"{name}.jsonl"], folder / f"{name}.jsonl", kind) for name, kind in BENCHMARK_FILES.items()
+    }
+    return Benchmark(**rows, about=manifest.about, steps=manifest.steps)
 
 
 def card(manifest: Manifest) -> str:

@@ -27,4 +27,6 @@ class Scripted:
         for line in self._lines:
             if line.when in prompt:
                 return line.reply
-        raise ModelError(f"{self._path} has no reply to the prompt ending {prompt[-80:]!r}; add a line for it")
+        raise ModelError(
+            f"{self._path} has no reply to the prompt ending {prompt[-60:]!r}; write it and use another --out"
+        )

@@ -17,8 +17,11 @@ MOST_REFERENCES = 64
 class TextMetric(Metric):
     """Applies where there is a text and a gold answer. What a system says while it declines is a text like any."""
 
+    def applies(self, question: Question) -> bool:
+        return bool(question.answers) and question.answerable
+
     def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
-        if (answer.text is None and not answer.declined) or not question.answers or not question.answerable:
+        if not self.applies(question) or (answer.text is None and not answer.declined):
             return None
         text = answer.text or ""
         if not text.strip():

@@ -40,8 +40,11 @@ class RetrievalMetric(Metric):
         "document", "what is ranked and found: `document`, or `evidence`, where a passage must hold half of the quote"
     )
 
+    def applies(self, question: Question) -> bool:
+        return any(question.evidence) and question.answerable
+
     def score(self, question: Question, answer: Answer, kit: Kit) -> Score | None:
-        if answer.retrieved is None or not any(question.evidence) or not question.answerable:
+        if not self.applies(question) or answer.retrieved is None:
             return None
         rank = by_document if self.unit == "document" else by_evidence
         return Score(value=self.value(rank(question, answer.retrieved, self.k)))

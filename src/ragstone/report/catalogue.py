@@ -33,6 +33,13 @@ def catalogue_text(found: Mapping[str, Mapping[str, Any]]) -> str:
         lines += [plural.upper()]
         for name, about in components.items():
             lines += [f"  {name:<16} {about['says']}"]
-            lines += [f"      {key}={value['default']}  {value['says']}" for key, value in about["fields"].items()]
+            lines += [
+                f"      {key}={shown(value['default'])}  {value['says']}" for key, value in about["fields"].items()
+            ]
         lines += [""]
     return "\n".join(lines).rstrip()
+
+
+def shown(default: Any) -> str:
+    """A default as one would type it."""
+    return "none" if default is None else str(default)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import DataError, RagstoneError
-from ragstone.load import load
+from ragstone.load import load, something
 from ragstone.report.table import as_json
 from ragstone.runs import Run, load_run
 from ragstone.store import fingerprint, finished
@@ -15,7 +15,7 @@ from ragstone.types import Benchmark, Document, Evidence, Passage, Question
 
 def shown_item(place: str, question_id: str, format: str = "", skip_bad: bool = False) -> tuple[dict[str, Any], str]:
     """What to show of a benchmark or a run, as a record and as text."""
-    if finished(Path(place), "run.json"):
+    if finished(something(place), "run.json"):
         run = load_run(Path(place))
         results = {**as_json(run.rows), "notes": run.notes}
         return shown_answer(run, question_id) if question_id else (results, str(run.table()))
@@ -94,13 +94,16 @@ def shown_answer(run: Run, question_id: str) -> tuple[dict[str, Any], str]:
     documents = documents_of(run)
     lines = list(question_lines(question, documents))
     gold = {piece.document_id for group in question.evidence for piece in group}
-    for entry in mine["answers"]:
+    failed = {entry.by: entry.value.error for entry in mine["failures"] if not entry.of}
+    for entry in [entry for entry in run.scorable if entry.question_id == question_id]:
         text = "(only retrieved)" if entry.value.text is None else entry.value.text
+        text = f"failed: {failed.pop(entry.by)}" if entry.by in failed else text
         lines += ["", f"{entry.by}: {text}" + (" (declined)" if entry.value.declined else "")]
         lines += [f"  {score.by} {score.value.value:.3f}" for score in mine["scores"] if score.of == entry.by]
         for rank, passage in enumerate(entry.value.retrieved or (), 1):
             mark = "*" if passage.document_id in gold else " "
             lines += [f"  {mark} {rank}. {passage.document_id}{snippet(passage, documents)}"]
-    lines += [f"\n{entry.by} failed: {entry.value.error}" for entry in mine["failures"]]
+    lines += [f"\n{system} failed: {error}" for system, error in failed.items()]
+    lines += [f"\n{entry.by} of {entry.of} failed: {entry.value.error}" for entry in mine["failures"] if entry.of]
     record = {name: [entry.model_dump(mode="json") for entry in entries] for name, entries in mine.items()}
     return {"question": question.model_dump(mode="json"), **record}, "\n".join(lines)

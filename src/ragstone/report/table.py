@@ -72,9 +72,14 @@ def wide_table(rows: Sequence[Row], notes: Sequence[str]) -> Table:
     for system in systems:
         mine = [cells[system, metric] for metric in metrics]
         most = max(row.n for row in mine)
-        counts = (str(most), str(max(row.failed for row in mine)), str(mine[0].declined))
+        counts = (str(most), span([row.failed for row in mine]), str(mine[0].declined))
         lines.append((system, *(cell(row, most) for row in mine), *counts))
     return Table(("system", *metrics, "n", "failed", "declined"), tuple(lines), tuple(notes))
+
+
+def span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def as_json(rows: Sequence[Row]) -> dict[str, object]:
