@@ -22,8 +22,9 @@ PACKAGE = ROOT / "src" / "ragstone"
 
 LAYERS = [
     {"version", "types", "errors", "text"},
-    {"graphs", "slots", "store", "progress", "stats"},
-    {"kit", "journal"},
+    {"files", "graphs", "slots", "progress", "stats"},
+    {"folders"},
+    {"kit", "journal", "store"},
     {"parallel"},
     {"llm", "retrieval", "extract", "naming"},
     {"sources", "recipes", "checks", "systems", "metrics"},

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 import ragstone
 from ragstone.errors import ConfigError, DataError
+from ragstone.files import write_bytes
 from ragstone.journal import Journal, claim
-from ragstone.store import fingerprint, load_benchmark, problems, save, write_bytes
+from ragstone.store import fingerprint, load_benchmark, problems, save
 from ragstone.types import Answer, Benchmark, Document, Evidence, Made, Passage, Question, Score, Step
 
 

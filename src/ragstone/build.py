@@ -13,13 +13,15 @@ from typing import Any, cast
 
 from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError, ModelError
+from ragstone.files import encode, sha256
+from ragstone.folders import finished
 from ragstone.journal import Journal, claim
 from ragstone.kit import Check, Kit, Recipe
 from ragstone.load import first_questions, load
 from ragstone.parallel import Done, each, record
 from ragstone.plugins import check_components, create
 from ragstone.progress import Progress, silent
-from ragstone.store import encode, fingerprint, finished, load_benchmark, problems, sha256, write_benchmark
+from ragstone.store import fingerprint, load_benchmark, problems, write_benchmark
 from ragstone.types import Benchmark, Document, Draft, Entry, Failure, Question, Record, Rejection, Step
 from ragstone.version import __version__
 

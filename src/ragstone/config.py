@@ -21,8 +21,8 @@ from typing import Any
 from pydantic import Field, PositiveInt, ValidationError
 
 from ragstone.errors import ConfigError
+from ragstone.files import first_problem
 from ragstone.kit import ROLES, Kit, Reader
-from ragstone.store import first_problem
 from ragstone.types import Record
 
 FILE = Path("ragstone.toml")

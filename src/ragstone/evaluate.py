@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from ragstone.config import Settings, load_settings, open_kit
 from ragstone.errors import ConfigError, DataError
+from ragstone.files import encode
 from ragstone.journal import Journal, claim
 from ragstone.kit import Component, Kit, Metric, System
 from ragstone.load import first_questions, load
@@ -20,7 +21,7 @@ from ragstone.progress import Progress, silent
 from ragstone.run import Corpus, answer_all, item_id
 from ragstone.runs import Run, finished_run, load_run, order_of, save_run
 from ragstone.score import Scored, score_all
-from ragstone.store import encode, fingerprint
+from ragstone.store import fingerprint
 from ragstone.text import TOKEN_RULE
 from ragstone.types import Answer, Benchmark, Entry, Failure, Made, RunManifest, Timing
 from ragstone.version import __version__

@@ -16,7 +16,8 @@ import orjson
 from pydantic import BaseModel
 
 from ragstone.errors import ConfigError, DataError
-from ragstone.store import PARTIAL, about_the_disk, encode, finished, locked, settle, sha256, write_bytes
+from ragstone.files import PARTIAL, about_the_disk, encode, sha256, write_bytes
+from ragstone.folders import finished, locked, settle
 
 
 class Journal:

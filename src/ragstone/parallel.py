@@ -11,8 +11,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from ragstone.errors import DataError, ModelError
+from ragstone.files import encode
 from ragstone.journal import Journal
-from ragstone.store import encode
 from ragstone.types import Failure
 
 T = TypeVar("T")

@@ -6,11 +6,11 @@ from typing import Literal
 from pydantic import ValidationError
 
 from ragstone.errors import ConfigError, DataError
+from ragstone.files import encode, first_problem, sha256
 from ragstone.journal import Journal
 from ragstone.kit import Answerer, Kit, System
 from ragstone.parallel import Done, each
 from ragstone.progress import Progress, silent
-from ragstone.store import encode, first_problem, sha256
 from ragstone.types import Answer, Benchmark, Made, Query, Question
 
 Corpus = Literal["scoped", "pooled"]

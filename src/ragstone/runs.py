@@ -9,11 +9,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from ragstone.errors import ConfigError, DataError
+from ragstone.files import decode, sha256
+from ragstone.folders import finished, read_folder, write_folder
 from ragstone.kit import Metric
 from ragstone.plugins import create
 from ragstone.report.table import Table, results_table
 from ragstone.score import Row, concern_notes, failure_notes, guessing_notes, summarise, uneven_notes, unscored_notes
-from ragstone.store import decode, finished, read_folder, sha256, write_folder
 from ragstone.text import slug
 from ragstone.types import About, Answer, Benchmark, Entry, Failure, Made, Question, RunManifest, Score, Timing
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from ragstone.errors import ConfigError, DataError, ModelError
+from ragstone.files import first_problem
 from ragstone.kit import Kit, Metric
 from ragstone.stats import wilson
-from ragstone.store import first_problem
 from ragstone.text import normalise
 from ragstone.types import Answer, Entry, Failure, Question, Score
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragstone.errors import ModelError
-from ragstone.store import decode, read_bytes, sha256
+from ragstone.files import decode, read_bytes, sha256
 from ragstone.types import Record
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from ragstone.errors import ConfigError
+from ragstone.files import write_bytes
 from ragstone.runs import Run
-from ragstone.store import write_bytes
 from ragstone.types import Made
 
 TITLE = "Ragstone results"

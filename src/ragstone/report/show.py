@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import DataError, RagstoneError
+from ragstone.folders import finished
 from ragstone.load import load, something
 from ragstone.report.table import as_json
 from ragstone.runs import Run, load_run
-from ragstone.store import fingerprint, finished
+from ragstone.store import fingerprint
 from ragstone.types import Benchmark, Document, Evidence, Passage, Question
 
 

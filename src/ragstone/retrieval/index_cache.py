@@ -18,8 +18,8 @@ import orjson
 from numpy.typing import NDArray
 
 from ragstone.errors import DataError
+from ragstone.files import about_the_disk
 from ragstone.retrieval.chunks import Chunk
-from ragstone.store import about_the_disk
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ragstone.errors import DataError
+from ragstone.files import read_bytes
 from ragstone.kit import BadRecords, Source
 from ragstone.sources.reading import Row, Said, rows, sampled_language
 from ragstone.sources.texts import READERS
-from ragstone.store import read_bytes
 from ragstone.types import About, Benchmark, Document
 
 MANIFEST = "manifest.jsonl"

@@ -13,10 +13,10 @@ import orjson
 from pydantic import Field, ValidationError
 
 from ragstone.errors import DataError
+from ragstone.files import read_bytes
 from ragstone.kit import BadRecords, Source
 from ragstone.sources.questions import accepted, answer_kind
 from ragstone.sources.reading import Row, Said, problem, rows, some
-from ragstone.store import read_bytes
 from ragstone.types import About, Benchmark, Document, Question
 
 LEVEL = re.compile(r"level_([1-4])")

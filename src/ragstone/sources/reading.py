@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from ragstone import text
 from ragstone.errors import DataError
+from ragstone.files import read_bytes
 from ragstone.kit import BadRecords
-from ragstone.store import read_bytes
 from ragstone.types import Document, Question
 
 HEAD = 1 << 20  # bytes; holds at least one whole record of every format
