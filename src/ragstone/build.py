@@ -73,15 +73,13 @@ def build(
     order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), fields)
     folder = Path(out) if out is not None else None
     with claim(folder, order.step) as journal:
-        earlier = already_built(folder, order.step)
-        if earlier and not (retry_failed and earlier.failures):
-            return earlier
-        jobs = order.recipe.plan(order.source, kit.limited_to(order.recipe))
-        built = carry_out(order, jobs, kit, journal, chosen.concurrency, retry_failed, progress)
-        if folder:
-            write_benchmark(built, folder)
-        if not built.failures:
-            journal.forget(jobs)
+        built = already_built(folder, order.step)
+        if built is None or (retry_failed and built.failures):
+            built = carry_out(order, kit, journal, chosen.concurrency, retry_failed, progress)
+            if folder:
+                write_benchmark(built, folder)
+        if not built.failures:  # with failures the journal stays, so that they can be tried again
+            journal.forget()
     return built
 
 
@@ -132,15 +130,10 @@ def already_built(folder: Path | None, step: Step) -> Benchmark | None:
 
 
 def carry_out(
-    order: Order,
-    jobs: Mapping[str, Any],
-    kit: Kit,
-    journal: Journal,
-    concurrency: int,
-    retry_failed: bool,
-    progress: Progress,
+    order: Order, kit: Kit, journal: Journal, concurrency: int, retry_failed: bool, progress: Progress
 ) -> Benchmark:
-    """Makes in parallel, compares in order, and puts the result together."""
+    """Plans, makes in parallel, compares in order, and puts the result together."""
+    jobs = order.recipe.plan(order.source, kit.limited_to(order.recipe))
     if not jobs:
         raise DataError(f"{order.recipe!r} found nothing to make from this source; check that it has questions")
     seeing = replace(kit, documents={document.id: document for document in order.source.documents})

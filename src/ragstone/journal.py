@@ -67,9 +67,10 @@ class Journal:
                     append(self._file, line)
             self._written[item_id] = value
 
-    def forget(self, item_ids: Collection[str]) -> None:
-        """Called when the final files hold these items; with the last item the file goes."""
-        left = {id: value for id, value in self._written.items() if id not in set(item_ids)}
+    def forget(self, item_ids: Collection[str] | None = None) -> None:
+        """Called when the final files hold these items, or all of them; with the last item the file goes."""
+        gone = self._written.keys() if item_ids is None else set(item_ids)
+        left = {id: value for id, value in self._written.items() if id not in gone}
         self._written = left
         if self.path and left:
             write_bytes(self.path, b"".join(encode_item(id, value) for id, value in left.items()))
