@@ -31,7 +31,7 @@ LAYERS = [
     {"plugins", "config"},
     {"load", "run", "score"},
     {"report.table"},
-    {"runs"},
+    {"run_folder"},
     {"build", "draw", "evaluate", "audit"},
     {"exchange", "review", "report", "__init__"},
     {"terminal", "cli", "__main__"},

@@ -19,7 +19,7 @@ from ragstone.kit import Answerer, Kit, Metric, System, identity
 from ragstone.llm.reader import ModelReader
 from ragstone.report.show import shown_item
 from ragstone.run import query
-from ragstone.runs import Run, load_run
+from ragstone.run_folder import Run, load_run
 from ragstone.systems.closed_book import ClosedBook
 from ragstone.systems.context import cut_middle, first_that_fit, without_middle
 from ragstone.systems.long_context import LongContext

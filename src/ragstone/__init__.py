@@ -13,7 +13,7 @@ from ragstone.errors import ConfigError, DataError, ModelError, RagstoneError
 from ragstone.evaluate import evaluate, rescore
 from ragstone.kit import Answerer, Check, Kit, Metric, Recipe, Source, System, identity, runtime
 from ragstone.load import load
-from ragstone.runs import Run
+from ragstone.run_folder import Run
 from ragstone.store import save
 from ragstone.types import (
     Answer,

@@ -61,22 +61,13 @@ def demo(
 
     Example: ragstone demo --out demo
     """
-    from ragstone.config import load_settings
     from ragstone.evaluate import evaluate
     from ragstone.report.page import write_page
     from ragstone.terminal import shown, talk
 
     metrics = ("recall@2", "recall@5", "all_recall@5", "ndcg@10")
-    chosen = load_settings()
-    run = evaluate(
-        "sample",
-        ("bm25", "dense", "hybrid"),
-        metrics,
-        out=out / "run",
-        corpus="pooled",
-        settings=chosen,
-        progress=shown,
-    )
+    systems = ("bm25", "dense", "hybrid")
+    run = evaluate("sample", systems, metrics, out=out / "run", corpus="pooled", progress=shown)
     say(False, None, run.table(terminal_width()))
     talk.print(f"page: {write_page([run], out / 'report.html')}")
     talk.print(f"next: ragstone show {out / 'run'} q01   or   ragstone eval YOUR_FILE --system bm25 --metric recall@5")
@@ -163,7 +154,7 @@ def eval_command(
     from ragstone.kit import Metric, System
     from ragstone.plugins import configure
     from ragstone.report.table import as_json
-    from ragstone.runs import default_folder
+    from ragstone.run_folder import default_folder
     from ragstone.terminal import shown, talk
 
     systems, metrics = configure({System: system, Metric: metric or ()}, sets or ())
@@ -218,7 +209,7 @@ def report_command(
     Example: ragstone report run --out report.html
     """
     from ragstone.report.page import write_page
-    from ragstone.runs import load_run
+    from ragstone.run_folder import load_run
 
     typer.echo(write_page([load_run(run) for run in runs], out))
 

@@ -35,7 +35,7 @@ class Settings(Record):
     models: Mapping[str, str] = Field({"embedder": "wordllama"}, description="model spec by role")
     base_url: str = Field("", description="server of `openai:` models")
     concurrency: PositiveInt = Field(8, description="calls under way at once")
-    cache: Path | None = Field(CACHE, description="where indexes and replies are kept")
+    cache: Path | None = Field(CACHE, description="where indexes are kept")
 
 
 def load_settings(file: Path = FILE, **flags: Any) -> Settings:

@@ -19,7 +19,7 @@ from ragstone.parallel import Done, record
 from ragstone.plugins import check_components, check_same, create
 from ragstone.progress import Progress, silent
 from ragstone.run import Corpus, answer_all, item_id
-from ragstone.runs import Run, finished_run, load_run, order_of, save_run
+from ragstone.run_folder import Run, finished_run, load_run, order_of, save_run
 from ragstone.score import Scored, score_all
 from ragstone.store import fingerprint
 from ragstone.text import TOKEN_RULE

@@ -81,12 +81,8 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"cannot read {path}: {(error.strerror or str(error)).lower()}; check the path") from error
 
 
-def read_lines(path: Path, kind: type[T]) -> tuple[T, ...]:
-    """Every record of a JSON-lines file; a bad one is an error with its file and line."""
-    return decode(read_bytes(path), path, kind)
-
-
 def decode(data: bytes, path: Path, kind: type[T]) -> tuple[T, ...]:
+    """Every record of a JSON-lines file; a bad one is an error with its file and line."""
     adapter = TypeAdapter(kind)
     records = []
     for number, line in enumerate(data.splitlines(), 1):

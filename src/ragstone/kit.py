@@ -28,10 +28,10 @@ def runtime(default: Any, says: str, **limits: Any) -> Any:
 
 
 class Component(BaseModel):
-    """A value: its fields are its whole configuration, so its repr is its identity in every file.
+    """A value: its fields are its whole configuration.
 
     `repr(Recall(k=5))` is `recall@5` and `repr(Bm25(k1=0.9))` is `bm25(k1=0.9)`: the name and what differs from the
-    defaults. `settings()` gives every identity field, so that a later change of a default can be seen.
+    defaults, for tables and flags. In files it is known by `Kit.made_by`: class, identity fields, models, prompts.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

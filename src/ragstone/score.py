@@ -35,10 +35,11 @@ class Row(NamedTuple):
 def score_all(questions: Sequence[Question], answers: Sequence[Entry[Answer]], metric: Metric, kit: Kit) -> Scored:
     """What the metric says of each answer; nothing where it does not apply."""
     by_id = {question.id: question for question in questions}
+    seeing = kit.limited_to(metric)
     scores: list[Entry[Score]] = []
     failures: list[Entry[Failure]] = []
     for entry in answers:
-        result = score_one(by_id[entry.question_id], entry, metric, kit)
+        result = score_one(by_id[entry.question_id], entry, metric, seeing)
         if isinstance(result, Failure):
             failures.append(Entry(question_id=entry.question_id, by=repr(metric), of=entry.by, value=result))
         elif result is not None:
@@ -48,7 +49,7 @@ def score_all(questions: Sequence[Question], answers: Sequence[Entry[Answer]], m
 
 def score_one(question: Question, entry: Entry[Answer], metric: Metric, kit: Kit) -> Score | Failure | None:
     try:
-        score = metric.score(question, entry.value, kit.limited_to(metric))
+        score = metric.score(question, entry.value, kit)
         if score is not None and not isinstance(score, Score):
             raise ConfigError(f"{metric!r} gave {score!r} and not a Score; mend the metric")
         return score
@@ -119,10 +120,9 @@ def commonest_answers(questions: Sequence[Question]) -> float:
         if question.answers and question.answerable:
             kind = str(question.labels.get("type", ""))
             golds.setdefault(kind, Counter())[normalise(question.answers[0][0])] += 1
-    answered = sum(counts.total() for counts in golds.values())
-    return sum(counts.most_common(1)[0][1] for counts in golds.values() if len(counts) < counts.total()) / max(
-        1, answered
-    )
+    repeated = [counts for counts in golds.values() if len(counts) < counts.total()]  # else no answer is common
+    right = sum(counts.most_common(1)[0][1] for counts in repeated)
+    return right / max(1, sum(counts.total() for counts in golds.values()))
 
 
 def failure_notes(failures: Sequence[Entry[Failure]]) -> list[str]:

@@ -100,6 +100,11 @@ def card(manifest: Manifest) -> str:
     return "\n".join(lines) + "\n"
 
 
+def evidence_ids(question: Question) -> list[str]:
+    """The documents that the evidence names, each once."""
+    return list(dict.fromkeys(piece.document_id for group in question.evidence for piece in group))
+
+
 def problems(benchmark: Benchmark) -> Iterator[str]:
     """What is wrong inside a benchmark: double ids, pointers to nowhere, quotes that are not where they should be."""
     documents: dict[str, Document] = {}

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from ragstone.errors import ConfigError
 from ragstone.kit import Kit, Recipe, identity
+from ragstone.store import evidence_ids
 from ragstone.types import Benchmark, Document, Draft, Question, Rejection
 
 Candidates = tuple[Question, ...]
@@ -62,7 +63,3 @@ def shares(sizes: Sequence[int], n: int) -> list[int]:
     for i in by_remainder[: n - sum(whole)]:
         whole[i] += 1
     return whole
-
-
-def evidence_ids(question: Question) -> Iterable[str]:
-    return (piece.document_id for group in question.evidence for piece in group)

@@ -9,7 +9,7 @@ from jinja2 import Environment, StrictUndefined
 
 from ragstone.errors import ConfigError
 from ragstone.files import write_bytes
-from ragstone.runs import Run
+from ragstone.run_folder import Run
 from ragstone.types import Made
 
 TITLE = "Ragstone results"

@@ -9,8 +9,8 @@ from ragstone.errors import DataError, RagstoneError
 from ragstone.folders import finished
 from ragstone.load import load, something
 from ragstone.report.table import as_json
-from ragstone.runs import Run, load_run
-from ragstone.store import fingerprint
+from ragstone.run_folder import Run, load_run
+from ragstone.store import evidence_ids, fingerprint
 from ragstone.types import Benchmark, Document, Evidence, Passage, Question
 
 
@@ -94,7 +94,7 @@ def shown_answer(run: Run, question_id: str) -> tuple[dict[str, Any], str]:
     }
     documents = documents_of(run)
     lines = list(question_lines(question, documents))
-    gold = {piece.document_id for group in question.evidence for piece in group}
+    gold = evidence_ids(question)
     failed = {entry.by: entry.value.error for entry in mine["failures"] if not entry.of}
     for entry in [entry for entry in run.scorable if entry.question_id == question_id]:
         text = "(only retrieved)" if entry.value.text is None else entry.value.text

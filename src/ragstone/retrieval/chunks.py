@@ -62,4 +62,5 @@ def capacity(text: str, size: int) -> int:
 
 
 def titled(title: str, piece: str) -> str:
+    """What is indexed and read of a piece: the title, if there is one, above it."""
     return "\n".join(part for part in (title, piece) if part.strip())

@@ -46,7 +46,7 @@ class HotpotRow(Row):
         return self
 
 
-class Passage:
+class Paragraph:
     """A paragraph as a document that knows where its sentences are."""
 
     def __init__(self, sentences: Sequence[str], glue: str) -> None:
@@ -89,9 +89,9 @@ class Hotpotqa(Source):
 
 def question(row: HotpotRow, pool: Pool) -> Question:
     glue = "" if carry_their_spaces(row) else " "
-    passages = [(title, Passage(sentences, glue)) for title, sentences in row.context]
+    passages = [(title, Paragraph(sentences, glue)) for title, sentences in row.context]
     documents = [pool.add(title, passage.text) for title, passage in passages]
-    places: dict[str, tuple[Document, Passage]] = {}
+    places: dict[str, tuple[Document, Paragraph]] = {}
     for (title, passage), document in zip(passages, documents, strict=True):
         places.setdefault(title, (document, passage))
     evidence = ((places[title][1].evidence(places[title][0].id, number),) for title, number in row.supporting_facts)

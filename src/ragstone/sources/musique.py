@@ -9,6 +9,7 @@ from pydantic import model_validator
 from ragstone.kit import BadRecords, Source
 from ragstone.sources.questions import accepted, answer_kind, graph
 from ragstone.sources.reading import Pool, Row, Said, keys, rows, some
+from ragstone.store import evidence_ids
 from ragstone.types import About, Benchmark, Document, Evidence, Fact, Question
 
 SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|$)", re.DOTALL)
@@ -89,10 +90,6 @@ def with_hidden(questions: Sequence[Question]) -> tuple[Question, ...]:
         else question
         for question in questions
     )
-
-
-def evidence_ids(question: Question) -> list[str]:
-    return list(dict.fromkeys(piece.document_id for group in question.evidence for piece in group))
 
 
 def place(step: StepRow, documents: Mapping[int, Document]) -> tuple[Evidence, ...]:

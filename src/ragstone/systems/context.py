@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ragstone.errors import ConfigError, ModelError
 from ragstone.kit import Kit, Reader
+from ragstone.retrieval.chunks import titled
 from ragstone.text import TOKEN, UNSPACED_CHARACTER, count_tokens
 from ragstone.types import Answer, Document, Passage, Query
 
@@ -19,7 +20,7 @@ class Context(NamedTuple):
 
 def whole(document: Document) -> str:
     """A document as a reader sees it."""
-    return f"{document.title}\n{document.text}" if document.title else document.text
+    return titled(document.title, document.text)
 
 
 def first_that_fit(texts: Sequence[str], budget: int | None) -> Context:
