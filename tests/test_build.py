@@ -193,7 +193,9 @@ def test_a_check_without_its_model_is_not_run_and_the_card_says_so(settings: Set
 
         needs: ClassVar = ("judge",)
 
-    built = build(Numbered(), benchmark_of(1), checks=[Judged()], out=tmp_path / "b", settings=settings)
+    with pytest.raises(ConfigError, match="judged needs a model as judge"):
+        build(Numbered(), benchmark_of(1), checks=[Judged()], settings=settings)
+    built = build(Numbered(), benchmark_of(1), checks=[Judged()], lenient=True, out=tmp_path / "b", settings=settings)
     assert built.steps[-1].not_run == {"judged": "no model is set for the role judge"}
     assert "Not run: judged (no model is set for the role judge)" in (tmp_path / "b" / "README.md").read_text("utf-8")
 

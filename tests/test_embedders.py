@@ -18,7 +18,12 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.errors import ConfigError, ModelError
-from ragstone.retrieval import endpoint
+from ragstone.kit import Embedder
+from ragstone.llm import transport
+from ragstone.llm.cache import ReplyCache
+from ragstone.llm.opening import Opener
+from ragstone.llm.options import read_spec
+from ragstone.llm.transport import Server
 from ragstone.retrieval.embedders import open_embedder
 from ragstone.retrieval.endpoint import Endpoint
 
@@ -36,7 +41,6 @@ TEXTS = ("The red fox hunts mice.", "A violin has four strings.", "", "Ünïcöd
         ("wordllama:l2_supercat_256", "wordllama:l2_supercat_256", ("en",)),
         ("fastembed:BAAI/bge-small-en-v1.5", "fastembed:BAAI/bge-small-en-v1.5", ()),
         ("sentence-transformers:all-MiniLM-L6-v2", "sentence-transformers:all-MiniLM-L6-v2", ()),
-        ("openai:text-embedding-3-small", "openai:text-embedding-3-small", ()),
     ],
 )
 def test_an_embedder_is_named_without_loading_anything(spec: str, name: str, languages: tuple[str, ...]) -> None:
@@ -44,7 +48,7 @@ def test_an_embedder_is_named_without_loading_anything(spec: str, name: str, lan
     assert (embedder.name, embedder.languages) == (name, languages)
 
 
-@pytest.mark.parametrize("spec", ["", "bert", "openai", "fastembed:", "wordllama:other"])
+@pytest.mark.parametrize("spec", ["bert", "openai", "fastembed:", "wordllama:other"])
 def test_an_unknown_embedder_is_an_error_that_lists_what_there_is(spec: str) -> None:
     with pytest.raises(ConfigError, match="there are wordllama, sentence-transformers:MODEL, fastembed:MODEL, openai:"):
         open_embedder(spec)
@@ -246,7 +250,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-class Server(ThreadingHTTPServer):
+class Faulty(ThreadingHTTPServer):
     """Shows its faults in turn, then is healthy; a fault that is `for_ever` never ends."""
 
     block_on_close = False
@@ -262,7 +266,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        assert isinstance(self.server, Server)
+        assert isinstance(self.server, Faulty)
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append((self.path, self.headers["Authorization"], body))
         faults = self.server.faults
@@ -276,12 +280,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serve(*faults: Fault, for_ever: bool = False) -> Iterator[tuple[Server, Endpoint]]:
-    server = Server(faults, for_ever)
+def serve(*faults: Fault, for_ever: bool = False, timeout: float = 60.0) -> Iterator[tuple[Faulty, Endpoint]]:
+    server = Faulty(faults, for_ever)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield server, Endpoint("m", f"http://127.0.0.1:{server.server_port}/v1/", pause=0.001)
+        url = f"http://127.0.0.1:{server.server_port}/v1/"
+        yield server, Endpoint("m", Server(url, pause=0.001, timeout=timeout))
     finally:
         server.shutdown()
         thread.join()
@@ -333,16 +338,16 @@ def test_every_kind_of_fault_in_one_batch_is_waited_out() -> None:
 def test_a_fault_that_does_not_pass_is_a_model_error_after_a_bounded_number_of_tries(name: str) -> None:
     with serve(FAULTS[name], for_ever=True) as (server, embedder), pytest.raises(ModelError) as raised:
         embedder.embed(["abc", "de"], "query")
-    assert len(server.requests) == endpoint.TRIES
+    assert len(server.requests) == transport.TRIES
     message = str(raised.value)
-    assert message.startswith(f"openai:m@127.0.0.1:{server.server_port}/v1 gave no embeddings in 6 tries: ")
+    assert message.startswith(f"openai:m@127.0.0.1:{server.server_port}/v1 gave no usable answer in 6 tries: ")
     assert "\n" not in message
     assert KEY not in message
 
 
 def test_the_server_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
+    monkeypatch.setattr(transport, "interrupted_in", pauses.append)
     asks: list[Fault] = [
         lambda handler: reply(handler, 429, b"", [("Retry-After", "7")]),
         lambda handler: reply(handler, 503, b"", [("Retry-After", "99999")]),
@@ -351,7 +356,7 @@ def test_the_server_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch) -> No
     ]
     with serve(*asks) as (_, embedder):
         embedder.embed(["abc"], "query")
-    assert pauses[:3] == [7, endpoint.LONGEST_PAUSE, endpoint.LONGEST_PAUSE]
+    assert pauses[:3] == [7, transport.LONGEST_PAUSE, transport.LONGEST_PAUSE]
     assert 0.5 * 0.008 <= pauses[3] <= 1.5 * 0.008
 
 
@@ -360,9 +365,9 @@ def test_the_server_says_how_long_to_wait(monkeypatch: pytest.MonkeyPatch) -> No
     [
         (401, ConfigError, "refuses the key"),
         (403, ConfigError, "refuses the key"),
-        (404, ConfigError, "check --base-url and the model"),
-        (307, ConfigError, "check --base-url and the model"),
-        (400, ModelError, "cannot embed this"),
+        (404, ConfigError, "check the model's name and --base-url"),
+        (307, ConfigError, "check the model's name and --base-url"),
+        (400, ModelError, "refuses this call"),
     ],
 )
 def test_what_no_waiting_can_change_is_an_error_at_once_and_never_shows_the_key(
@@ -379,8 +384,7 @@ def test_what_no_waiting_can_change_is_an_error_at_once_and_never_shows_the_key(
 
 
 def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "ANSWER_SECONDS", 0.05)
-    monkeypatch.setattr(endpoint, "TRIES", 2)
+    monkeypatch.setattr(transport, "TRIES", 2)
     over = threading.Event()
 
     def trickle(handler: BaseHTTPRequestHandler) -> None:
@@ -389,28 +393,33 @@ def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> 
         while not over.wait(0.01):
             handler.wfile.write(b" ")
 
-    with serve(trickle, for_ever=True) as (_, embedder), pytest.raises(ModelError, match="took longer than"):
+    with (
+        serve(trickle, for_ever=True, timeout=0.05) as (_, embedder),
+        pytest.raises(ModelError, match="no whole answer in"),
+    ):
         embedder.embed(["abc"], "query")
     over.set()
 
 
 def test_a_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "READ_SECONDS", 0.05)
-    monkeypatch.setattr(endpoint, "TRIES", 2)
+    monkeypatch.setattr(transport, "TRIES", 2)
     over = threading.Event()
 
     def silence(handler: BaseHTTPRequestHandler) -> None:
         over.wait()
 
-    with serve(silence, for_ever=True) as (_, embedder), pytest.raises(ModelError, match="timed out"):
+    with (
+        serve(silence, for_ever=True, timeout=0.05) as (_, embedder),
+        pytest.raises(ModelError, match="no whole answer in"),
+    ):
         embedder.embed(["abc"], "query")
     over.set()
 
 
-def test_nobody_at_the_address_is_a_model_error() -> None:
+def test_nobody_at_the_address_stops_the_run() -> None:
     with serve() as (_, embedder):
         pass
-    with pytest.raises(ModelError, match="refused"):
+    with pytest.raises(ConfigError, match=r"cannot reach http://127.*refused.*start the server or check --base-url"):
         embedder.embed(["abc"], "query")
 
 
@@ -423,18 +432,22 @@ def test_batches_of_different_length_are_an_error() -> None:
         embedder.embed(["abc"] * 65, "passage")
 
 
+def at(base_url: str = "", model: str = "m") -> Embedder:
+    return Opener(base_url=base_url).endpoint(read_spec(f"openai:{model}"))
+
+
 @pytest.mark.parametrize(
     "base_url", ["localhost:8000", "ftp://host/v1", "http://", "http://host:x/", "http://hö st/v1"]
 )
 def test_a_base_url_that_is_none_is_an_error(base_url: str) -> None:
     with pytest.raises(ConfigError, match="write for instance --base-url"):
-        open_embedder("openai:m", base_url)
+        at(base_url)
 
 
 def test_a_password_in_the_base_url_is_refused_and_not_shown() -> None:
     for base_url in (f"https://me:{KEY}@host/v1", f"https://host/v1?key={KEY}"):
         with pytest.raises(ConfigError) as raised:
-            open_embedder("openai:m", base_url)
+            at(base_url)
         assert KEY not in str(raised.value)
 
 
@@ -447,6 +460,53 @@ def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(monkeypatch: pyt
 
 
 def test_the_name_tells_servers_apart_but_not_keys() -> None:
-    assert Endpoint("m").name == Endpoint("m", "https://api.openai.com/v1/").name == "openai:m"
-    assert Endpoint("m", "http://localhost:8000/v1").name == "openai:m@localhost:8000/v1"
-    assert KEY not in repr(vars(Endpoint("m")))
+    assert at().name == at("https://api.openai.com/v1/").name == "openai:m"
+    assert at("http://localhost:8000/v1").name == "openai:m@localhost:8000/v1"
+    assert at().languages == ()
+
+
+def test_what_was_embedded_before_an_interruption_is_not_asked_for_again(tmp_path: Path) -> None:
+    texts = [f"text {number}" for number in range(150)]
+    with serve() as (server, embedder):
+        expected = embedder.embed(texts, "passage")
+        server.requests.clear()
+        cache, place = ReplyCache(tmp_path), Server(f"http://127.0.0.1:{server.server_port}/v1")
+        Endpoint("m", place, cache).embed(texts[:64], "passage")
+        cache.close()  # as if the command had been killed here
+        cache = ReplyCache(tmp_path)
+        found = Endpoint("m", place, cache).embed(texts, "passage")
+        other = Endpoint("other", place, cache).embed(texts[:64], "passage")
+        cache.close()
+    assert [len(body["input"]) for _, _, body in server.requests] == [64, 64, 22, 64]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(other, expected[:64])
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_threads_that_embed_the_same_make_one_request(tmp_path: Path, cached: bool) -> None:
+    arrived, asked = threading.Barrier(16), threading.Event()
+    found: list[NDArray[np.float32]] = []
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        asked.wait(timeout=10)
+        reply(handler, 200, healthy(["same"]))
+
+    with serve(slow) as (server, _):
+        cache = ReplyCache(tmp_path) if cached else None
+        embedder = Endpoint("m", Server(f"http://127.0.0.1:{server.server_port}/v1", concurrency=16), cache)
+
+        def one() -> None:
+            arrived.wait()
+            found.append(embedder.embed(["same"], "query"))
+
+        threads = [threading.Thread(target=one) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        threading.Timer(0.3, asked.set).start()
+        for thread in threads:
+            thread.join()
+        if cache:
+            cache.close()
+    assert len(server.requests) == 1
+    assert len(found) == 16
+    assert all(np.array_equal(vectors, found[0]) for vectors in found)

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "ragstone"
 
 LAYERS = [
     {"version", "types", "errors", "text"},
-    {"files", "graphs", "slots", "progress", "stats"},
+    {"files", "graphs", "matching", "slots", "progress", "prompts", "stats"},
     {"folders"},
     {"kit", "journal", "store"},
     {"parallel"},
@@ -32,6 +32,7 @@ LAYERS = [
     {"load", "run", "score"},
     {"report.table"},
     {"run_folder"},
+    {"growing"},
     {"build", "draw", "evaluate", "audit"},
     {"exchange", "review", "report", "__init__"},
     {"terminal", "cli", "__main__"},

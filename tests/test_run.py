@@ -16,6 +16,7 @@ from ragstone.errors import ConfigError, DataError, ModelError
 from ragstone.evaluate import evaluate, rescore
 from ragstone.journal import Journal
 from ragstone.kit import Answerer, Kit, Metric, System, identity
+from ragstone.llm.model import LanguageModel
 from ragstone.llm.reader import ModelReader
 from ragstone.report.show import shown_item
 from ragstone.run import query
@@ -26,7 +27,7 @@ from ragstone.systems.long_context import LongContext
 from ragstone.systems.oracle import Oracle
 from ragstone.systems.retrieve_read import Bm25
 from ragstone.text import count_tokens
-from ragstone.types import Answer, Benchmark, Document, Evidence, Passage, Query, Question, Score
+from ragstone.types import Answer, Benchmark, Call, Document, Evidence, Passage, Query, Question, Reply, Score
 
 ALL = ("a", "b", "c", "d")
 HOPS = Question(
@@ -62,7 +63,7 @@ def test_the_oracle_gets_the_evidence_less_what_is_hidden_and_closed_book_nothin
 def test_a_query_holds_no_gold() -> None:
     telling = HOPS.model_copy(update={"id": "q7-unanswerable"})
     seen = query(telling, Bm25(), "scoped", ALL)
-    assert set(seen.model_dump()) == {"id", "text", "choices", "scope"}
+    assert set(seen.model_dump()) == {"id", "text", "choices", "scope", "repeat"}
     assert "unanswerable" not in repr(seen)
 
 
@@ -74,15 +75,17 @@ class Echo:
 
     name = "echo"
 
-    def __call__(self, prompt: str) -> str:
-        return prompt
+    keeps = False
+
+    def complete(self, call: Call) -> Reply:
+        return Reply(text=call.messages[-1].content)
 
 
 DOCUMENTS = [Document(id=id, title=id.upper(), text=f"text of {id}") for id in ALL]
 
 
 def asked(system: System, scope: tuple[str, ...] | None, reader: bool = True) -> Answer:
-    answer = system.open(DOCUMENTS, Kit(reader=ModelReader(Echo()) if reader else None))
+    answer = system.open(DOCUMENTS, Kit(reader=ModelReader(LanguageModel(Echo())) if reader else None))
     return answer(Query(id="q", text="What is the text of b?", choices=("this", "that"), scope=scope))
 
 
@@ -94,7 +97,7 @@ def test_the_oracle_reads_its_evidence_and_says_so() -> None:
 
 
 def test_the_choices_are_put_to_the_reader() -> None:
-    assert "What is the text of b?\n- this\n- that\n" in asked(ClosedBook(), ()).raw
+    assert "What is the text of b?\nA) this\nB) that" in asked(ClosedBook(), ()).raw
 
 
 def test_closed_book_reads_nothing_and_long_context_everything_in_scope() -> None:
@@ -278,7 +281,7 @@ def test_a_metric_that_looks_further_than_the_system_is_refused_before_anything_
 def test_what_cannot_be_scored_is_told(rivers: Benchmark, settings: Settings) -> None:
     run = evaluate(rivers, ["bm25"], ["f1", "recall@5"], settings=settings)
     assert [(row.metric, row.value, row.n) for row in run.rows] == [("f1", None, 0), ("recall@5", 1.0, 3)]
-    assert any("f1 has nothing to score for bm25" in note for note in run.notes)
+    assert any("nothing to score for bm25 by f1" in note for note in run.notes)
 
 
 def test_a_corpus_without_questions_cannot_be_evaluated(settings: Settings) -> None:
@@ -341,7 +344,7 @@ def test_scoring_again_asks_no_system(settings: Settings, tmp_path: Path) -> Non
 
 def test_a_run_with_other_settings_is_not_mixed_in(settings: Settings, tmp_path: Path) -> None:
     evaluate(four_questions(), [Counting()], ["exact_match"], out=tmp_path / "run", settings=settings)
-    with pytest.raises(ConfigError, match="holds a run with another corpus"):
+    with pytest.raises(ConfigError, match="holds a run with another --corpus"):
         evaluate(four_questions(), [Counting()], out=tmp_path / "run", corpus="pooled", settings=settings)
 
 
@@ -389,7 +392,9 @@ def test_two_systems_of_one_name_are_never_taken_for_each_other(settings: Settin
         evaluate(four_questions(), [Counting(), another_counting()], ["exact_match"], settings=settings)
 
 
-def test_another_reader_is_not_mixed_in(rivers: Benchmark, settings: Settings, tmp_path: Path) -> None:
+def test_another_reader_is_a_row_of_its_own_and_names_tell_which_is_which(
+    rivers: Benchmark, settings: Settings, tmp_path: Path
+) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.jsonl").write_text(f'{{"when": "", "reply": "{name}"}}\n', "utf-8")
 
@@ -398,9 +403,15 @@ def test_another_reader_is_not_mixed_in(rivers: Benchmark, settings: Settings, t
         chosen = settings.model_copy(update={"models": models})
         return evaluate(rivers, ["oracle"], ["covered"], out=tmp_path / "run", settings=chosen)
 
-    ask("one")
-    with pytest.raises(ConfigError, match=r"answers of another oracle \(other models\)"):
-        ask("two")
+    assert list(ask("one").manifest.systems) == ["oracle"]
+    both = ask("two")
+    readers = [made.models["reader"] for made in both.manifest.systems.values()]
+    assert [reader.partition("#")[0] for reader in readers] == ["scripted:one.jsonl", "scripted:two.jsonl"]
+    assert list(both.manifest.systems) == [f"oracle [{reader}]" for reader in readers]
+    texts = {(entry.by, entry.value.text) for entry in both.answers}
+    assert texts == {(f"oracle [{reader}]", said) for reader, said in zip(readers, ("one", "two"), strict=True)}
+    assert {entry.of for entry in both.scores} == set(both.manifest.systems)
+    assert load_run(tmp_path / "run").rows == both.rows
 
 
 def test_a_metric_that_cannot_be_made_again_keeps_its_scores(settings: Settings, tmp_path: Path) -> None:

@@ -9,26 +9,31 @@ run.table()
 
 from ragstone.build import build
 from ragstone.config import Settings
-from ragstone.errors import ConfigError, DataError, ModelError, RagstoneError
-from ragstone.evaluate import evaluate, rescore
+from ragstone.errors import BudgetReached, ConfigError, DataError, ModelError, RagstoneError, Waiting
+from ragstone.evaluate import evaluate, foresee, rescore
 from ragstone.kit import Answerer, Check, Kit, Metric, Recipe, Source, System, identity, runtime
+from ragstone.llm.model import LanguageModel
+from ragstone.llm.scripted import Scripted
 from ragstone.load import load
 from ragstone.run_folder import Run
 from ragstone.store import save
 from ragstone.types import (
     Answer,
     Benchmark,
+    Call,
     Document,
     Draft,
     Entity,
     Evidence,
     Fact,
     Failure,
+    Message,
     Passage,
     Query,
     Question,
     ReasoningGraph,
     Rejection,
+    Reply,
     Score,
     Usage,
     Verdict,
@@ -39,6 +44,8 @@ __all__ = [
     "Answer",
     "Answerer",
     "Benchmark",
+    "BudgetReached",
+    "Call",
     "Check",
     "ConfigError",
     "DataError",
@@ -49,6 +56,8 @@ __all__ = [
     "Fact",
     "Failure",
     "Kit",
+    "LanguageModel",
+    "Message",
     "Metric",
     "ModelError",
     "Passage",
@@ -58,16 +67,20 @@ __all__ = [
     "ReasoningGraph",
     "Recipe",
     "Rejection",
+    "Reply",
     "Run",
     "Score",
+    "Scripted",
     "Settings",
     "Source",
     "System",
     "Usage",
     "Verdict",
+    "Waiting",
     "__version__",
     "build",
     "evaluate",
+    "foresee",
     "identity",
     "load",
     "rescore",

@@ -6,12 +6,13 @@ job after the other in the order of the plan, so that the result does not depend
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ragstone.config import Settings, load_settings, open_kit
+from ragstone.config import Settings, load_settings, open_models
 from ragstone.errors import ConfigError, DataError, ModelError
 from ragstone.files import encode, sha256
 from ragstone.folders import finished
@@ -24,6 +25,9 @@ from ragstone.progress import Progress, silent
 from ragstone.store import fingerprint, load_benchmark, problems, write_benchmark
 from ragstone.types import Benchmark, Document, Draft, Entry, Failure, Question, Record, Rejection, Step
 from ragstone.version import __version__
+
+if TYPE_CHECKING:
+    from ragstone.llm.forecast import Foreseen
 
 
 class Outcome(Record):
@@ -59,28 +63,65 @@ def build(
     attempts: int = 3,
     limit: int | None = None,
     settings: Settings | None = None,
+    lenient: bool = False,
     retry_failed: bool = False,
     progress: Progress = silent,
     **fields: Any,
 ) -> Benchmark:
     """Makes a benchmark from a source; with `out` it is written there, and an interrupted build goes on.
 
+    A recipe's own checks are left out where their model is not set, which the card says; `checks` that are named here
+    need their models, unless `lenient`.
+
     `fields` are the recipe's own: `build("sample", "hotpot_dev.json", n=50, by="type")`.
     """
     chosen = settings or load_settings()
-    kit = open_kit(chosen, draw)
     loaded = source if isinstance(source, Benchmark) else load(source, format=format, skip_bad=skip_bad)
-    order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), fields)
     folder = Path(out) if out is not None else None
+    models = open_models(chosen, draw, language=loaded.about.language, purpose=folder)
+    kit = models.kit_with_reader
+    order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), lenient, fields)
+    told = partial(progress, spent=models.spent)
     with claim(folder, order.step) as journal:
         built = already_built(folder, order.step)
         if built is None or (retry_failed and built.failures):
-            built = carry_out(order, kit, journal, chosen.concurrency, retry_failed, progress)
+            built = carry_out(order, kit, journal, chosen.concurrency, retry_failed, told)
             if folder:
                 write_benchmark(built, folder)
         if not built.failures:  # with failures the journal stays, so that they can be tried again
             journal.forget()
     return built
+
+
+def foresee_build(
+    recipe: str | Recipe,
+    source: str | Path | Benchmark,
+    *,
+    checks: Sequence[str | Check] | None = None,
+    format: str = "",
+    skip_bad: bool = False,
+    draw: int = 0,
+    attempts: int = 3,
+    limit: int | None = None,
+    settings: Settings | None = None,
+    lenient: bool = False,
+    **fields: Any,
+) -> "list[Foreseen]":
+    """What `build` would ask of models, with stand-ins for their replies. Nothing is asked or kept.
+
+    Drafts that stand-ins lead to may be rejected and made again, or fail, so this is only roughly what would happen.
+    """
+    from ragstone.llm.opening import foreseeing
+
+    chosen = settings or load_settings()
+    loaded = source if isinstance(source, Benchmark) else load(source, format=format, skip_bad=skip_bad)
+    models = open_models(chosen, draw, language=loaded.about.language, forecasting=True)
+    kit = models.kit_with_reader
+    order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), lenient, fields)
+    foreseen: list[Foreseen] = []
+    with foreseeing("build", models.opener, foreseen), suppress(DataError):  # stand-ins need not make a sound benchmark
+        carry_out(order, kit, Journal(), chosen.concurrency, False, silent)
+    return foreseen
 
 
 def place_order(
@@ -89,12 +130,15 @@ def place_order(
     checks: Sequence[str | Check] | None,
     kit: Kit,
     attempts: int,
+    lenient: bool,
     fields: Mapping[str, Any],
 ) -> Order:
     chosen = create(Recipe, recipe, **fields) if isinstance(recipe, str) else recipe
     wanted = [create(Check, check) if isinstance(check, str) else check for check in checks or ()]
     if checks is None:
         wanted = [create(Check, name) for name in chosen.checks]
+    if checks is not None and not lenient:
+        check_components(wanted, kit)
     missing = {repr(check): role for check in wanted for role in check.needs if not kit.has(role)}
     ready = [check for check in wanted if repr(check) not in missing]
     check_components([chosen], kit)

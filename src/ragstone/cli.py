@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TextIO
 import orjson
 import typer
 
-from ragstone.errors import RagstoneError
+from ragstone.errors import ConfigError, RagstoneError
 from ragstone.version import __version__
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -39,9 +39,16 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="KEY=VALUE for the main component, NAME.KEY=VALUE for another"),
 ]
-Models = Annotated[list[str] | None, typer.Option("--model", metavar="SPEC", help="SPEC of the reader, or ROLE=SPEC")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="SPEC", help="SPEC of a reader, or ROLE=SPEC (`ragstone list models`); repeatable"),
+]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="server of `openai:` models")]
-Concurrency = Annotated[int | None, typer.Option(metavar="N", min=1, help="calls under way at once")]
+Concurrency = Annotated[int | None, typer.Option(metavar="N", min=1, help="calls under way at once, at most")]
+Budget = Annotated[
+    str | None, typer.Option(metavar="LIMIT", help="the most that the result may cost: 5 dollars, 500calls, 2Mtokens")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="only say how many calls and tokens it would take, at most")]
 Draw = Annotated[int, typer.Option(metavar="N", help="number that all randomness is drawn from")]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="only the first N questions")]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="try again what failed before")]
@@ -57,7 +64,7 @@ Corpus = Annotated[Literal["scoped", "pooled"], typer.Option(help="search each q
 def demo(
     out: Annotated[Path, typer.Option(metavar="PATH", help="folder for the run and its page")] = Path("demo"),
 ) -> None:
-    """Compare retrieval systems on the sample benchmark.
+    """Compare retrieval systems on the sample benchmark, and see how much of it the embedded model knows by heart.
 
     Example: ragstone demo --out demo
     """
@@ -66,11 +73,16 @@ def demo(
     from ragstone.terminal import shown, talk
 
     metrics = ("recall@2", "recall@5", "all_recall@5", "ndcg@10")
-    systems = ("bm25", "dense", "hybrid")
-    run = evaluate("sample", systems, metrics, out=out / "run", corpus="pooled", progress=shown)
-    say(False, None, run.table(terminal_width()))
-    talk.print(f"page: {write_page([run], out / 'report.html')}")
-    talk.print(f"next: ragstone show {out / 'run'} q01   or   ragstone eval YOUR_FILE --system bm25 --metric recall@5")
+    found = evaluate("sample", ("bm25", "dense", "hybrid"), metrics, out=out / "run", corpus="pooled", progress=shown)
+    say(False, None, found.table(terminal_width()))
+    read = evaluate(
+        "sample", ("closed_book", "oracle"), ("covered", "f1"), out=out / "answers", model="embedded", progress=shown
+    )
+    say(False, None, f"\n{read.table(terminal_width())}\n\n{read.cost_table()}\n\n{known_by_heart(read)}")
+    talk.print(f"page: {write_page([found, read], out / 'report.html')}")
+    talk.print(
+        f"next: ragstone show {out / 'answers'} q01   or   ragstone eval YOUR_FILE --system bm25 --metric recall@5"
+    )
 
 
 @app.command("build")
@@ -78,9 +90,9 @@ def build_command(
     recipe: Annotated[str, typer.Argument(help="recipe, see `ragstone list recipes`")],
     source: Source,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(metavar="PATH", help="folder for the benchmark; the same command goes on where it was stopped"),
-    ],
+    ] = None,
     check: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="check instead of the recipe's own; repeatable")
     ] = None,
@@ -93,6 +105,8 @@ def build_command(
     model: Models = None,
     base_url: BaseUrl = None,
     concurrency: Concurrency = None,
+    budget: Budget = None,
+    dry_run: DryRun = False,
     retry_failed: RetryFailed = False,
     json: Json = False,
 ) -> None:
@@ -100,32 +114,37 @@ def build_command(
 
     Example: ragstone build sample hotpot_dev.json --set n=50 --set by=type --out bench
     """
-    from ragstone.build import build
+    from ragstone.build import build, foresee_build
     from ragstone.kit import Check, Recipe
     from ragstone.plugins import configure, find, name_in
-    from ragstone.terminal import shown
+    from ragstone.terminal import shown, talk
 
     checks = check if check is not None else find(Recipe, name_in(recipe)).checks
     [made], wanted = configure({Recipe: [recipe], Check: checks}, sets or ())
-    benchmark = build(
-        made,
-        source,
-        out=out,
-        checks=wanted,
-        format=format,
-        skip_bad=skip_bad,
-        draw=draw,
-        attempts=attempts,
-        limit=limit,
-        settings=settings(model, base_url, concurrency),
-        retry_failed=retry_failed,
-        progress=shown,
-    )
+    asked: dict[str, Any] = {
+        "checks": wanted,
+        "lenient": check is None,
+        "format": format,
+        "skip_bad": skip_bad,
+        "draw": draw,
+        "attempts": attempts,
+        "limit": limit,
+        "settings": settings(model, base_url, concurrency, budget),
+    }
+    if dry_run:
+        return say_forecast(json, foresee_build(made, source, **asked))
+    if out is None:
+        raise ConfigError("a benchmark needs a folder to be written to; give --out FOLDER")
+    benchmark = build(made, source, **asked, out=out, retry_failed=retry_failed, progress=shown)
+    for left_out, why in benchmark.steps[-1].not_run.items():
+        talk.print(f"not checked: {left_out}, because {why}", markup=False)
     counts = benchmark.steps[-1].counts
     by_check = Counter(entry.by for entry in benchmark.rejected)
     told = ", ".join(f"{n} {what}" for what, n in counts.items())
     told += f" (by {', '.join(f'{check} {n}' for check, n in by_check.items())})" if by_check else ""
     say(json, {"out": str(out), "counts": counts, "rejected_by": by_check}, f"{out}: {told}")
+    if benchmark.failures and not benchmark.questions:
+        leave(f"no question could be made; the first failure: {benchmark.failures[0].error}", 2)
 
 
 @app.command("eval")
@@ -143,6 +162,12 @@ def eval_command(
     model: Models = None,
     base_url: BaseUrl = None,
     concurrency: Concurrency = None,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="how often each question is asked")] = 1,
+    timed: Annotated[
+        bool, typer.Option("--timed", help="measure seconds: one call at a time, no reply from the cache")
+    ] = False,
+    budget: Budget = None,
+    dry_run: DryRun = False,
     retry_failed: RetryFailed = False,
     json: Json = False,
 ) -> None:
@@ -150,31 +175,29 @@ def eval_command(
 
     Example: ragstone eval sample --system bm25 --system dense --metric recall@5 --corpus pooled --out run
     """
-    from ragstone.evaluate import evaluate
+    from ragstone.evaluate import evaluate, foresee
     from ragstone.kit import Metric, System
     from ragstone.plugins import configure
-    from ragstone.report.table import as_json
     from ragstone.run_folder import default_folder
     from ragstone.terminal import shown, talk
 
     systems, metrics = configure({System: system, Metric: metric or ()}, sets or ())
-    folder = out or default_folder(source, corpus, draw, limit, model or ())
-    run = evaluate(
-        source,
-        systems,
-        metrics or None,
-        out=folder,
-        corpus=corpus,
-        format=format,
-        skip_bad=skip_bad,
-        draw=draw,
-        limit=limit,
-        settings=settings(model, base_url, concurrency),
-        retry_failed=retry_failed,
-        progress=shown,
-    )
+    asked: dict[str, Any] = {
+        "corpus": corpus,
+        "format": format,
+        "skip_bad": skip_bad,
+        "draw": draw,
+        "limit": limit,
+        "repeats": repeats,
+        "timed": timed,
+        "settings": settings(model, base_url, concurrency, budget),
+    }
+    if dry_run:
+        return say_forecast(json, foresee(source, systems, metrics or None, **asked))
+    folder = out or default_folder(source, corpus, draw, limit, model or (), repeats, timed)
+    run = evaluate(source, systems, metrics or None, **asked, out=folder, retry_failed=retry_failed, progress=shown)
     talk.print(f"run: {folder}", markup=False)
-    say(json, {**as_json(run.rows), "notes": run.notes, "run": str(folder)}, run.table(terminal_width()))
+    say_results(json, run, folder)
 
 
 @app.command("score")
@@ -183,6 +206,9 @@ def score_command(
     metric: Annotated[list[str], typer.Option(metavar="NAME", help="metric, for instance recall@5; repeatable")],
     sets: Sets = None,
     model: Models = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = None,
+    budget: Budget = None,
     json: Json = False,
 ) -> None:
     """Score a finished run by more metrics; no system is asked again.
@@ -192,11 +218,11 @@ def score_command(
     from ragstone.evaluate import rescore
     from ragstone.kit import Metric
     from ragstone.plugins import configure
-    from ragstone.report.table import as_json
+    from ragstone.terminal import shown
 
     [metrics] = configure({Metric: metric}, sets or ())
-    scored = rescore(run, metrics, settings=settings(model))
-    say(json, {**as_json(scored.rows), "notes": scored.notes, "run": str(run)}, scored.table(terminal_width()))
+    chosen = settings(model, base_url, concurrency, budget)
+    say_results(json, rescore(run, metrics, settings=chosen, progress=shown), run)
 
 
 @app.command("report")
@@ -256,7 +282,9 @@ def validate_command(
 
 @app.command("list")
 def list_command(
-    kind: Annotated[str, typer.Argument(help="sources, recipes, checks, systems or metrics; without one, all")] = "",
+    kind: Annotated[
+        str, typer.Argument(help="sources, recipes, checks, systems, metrics or models; without one, all")
+    ] = "",
     json: Json = False,
 ) -> None:
     """List the components with what they do and their fields.
@@ -269,10 +297,64 @@ def list_command(
     say(json, found, catalogue_text(found))
 
 
-def settings(model: Sequence[str] | None = None, base_url: str | None = None, concurrency: int | None = None) -> Any:
+@app.command("cache")
+def cache_command(
+    action: Annotated[Literal["show", "prune", "move"], typer.Argument(help="what to do with it")] = "show",
+    place: Annotated[Path | None, typer.Argument(help="for move: the folder to move it to")] = None,
+    older_than: Annotated[
+        int | None, typer.Option(metavar="DAYS", min=0, help="for prune: replies kept longer than this")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="for prune: replies of this model only, named as `ragstone cache` shows it"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show, prune or move the cache of model replies. A reply that it holds is never paid for again.
+
+    Example: ragstone cache prune --older-than 90
+    """
+    from ragstone.report.cached import cache_action
+
+    record, text = cache_action(settings().cache, action, place, older_than, model)
+    say(json, record, text)
+
+
+def settings(
+    model: Sequence[str] | None = None,
+    base_url: str | None = None,
+    concurrency: int | None = None,
+    budget: str | None = None,
+) -> Any:
     from ragstone.config import load_settings, model_flags
 
-    return load_settings(models=model_flags(model or ()), base_url=base_url, concurrency=concurrency)
+    return load_settings(models=model_flags(model or ()), base_url=base_url, concurrency=concurrency, budget=budget)
+
+
+def say_results(as_json: bool, run: Any, folder: Path) -> None:
+    from ragstone.report.table import as_json as results
+
+    took = run.cost_table()
+    text = f"{run.table(terminal_width())}" + (f"\n\n{took}" if took else "")
+    say(as_json, {**results(run.rows, run.costs), "notes": run.notes, "run": str(folder)}, text)
+    if run.failures and not run.answers:
+        leave(f"no question was answered; --retry-failed tries again; the first: {run.failures[0].value.error}", 2)
+
+
+def say_forecast(as_json: bool, foreseen: Sequence[Any]) -> None:
+    from ragstone.report.table import forecast_table
+
+    say(as_json, {"foreseen": [row.model_dump(mode="json") for row in foreseen]}, forecast_table(foreseen))
+
+
+def known_by_heart(run: Any) -> str:
+    """How much of a benchmark a model answers from memory, beside what it can do with the evidence."""
+    told = {
+        row.system: f"{row.value:.0%} of {row.n} questions [{row.low:.0%}, {row.high:.0%}]" if row.n else "no question"
+        for row in run.rows
+        if row.metric == "covered"
+    }
+    return f"by heart: the model answers {told['closed_book']} without any document, {told['oracle']} with the evidence"
 
 
 def say(as_json: bool, record: Any, text: object) -> None:
@@ -301,7 +383,7 @@ def options(
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 a bug, 2 something the user can fix, 130 interrupted."""
+    """Exit codes: 0 done, 1 a bug, 2 to be fixed by the user, 3 waiting for a batch, 4 budget reached, 130 stopped."""
     sys.path.insert(0, "")  # components of the user's own are looked for in the current folder first
     signal.signal(signal.SIGINT, interrupt)
     try:
@@ -309,7 +391,7 @@ def main() -> None:
     except Interrupted:
         leave("interrupted; the same command goes on from here", 130)
     except RagstoneError as error:
-        leave(CONTROL.sub("", str(error)), 2)
+        leave(CONTROL.sub("", str(error)), error.exit_code)
     except BrokenPipeError:
         silence(sys.stdout)
     except OSError as error:
@@ -322,6 +404,9 @@ class Interrupted(BaseException):
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
+    """The first Ctrl-C lets the calls under way finish, since they are paid for; the second waits for nothing."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    os.write(sys.stderr.fileno(), b"\nragstone: stopping after the calls under way; Ctrl-C again stops at once\n")
     raise Interrupted
 
 

@@ -3,40 +3,53 @@
 A run folder grows by systems and metrics: the same command with one more system asks only that system.
 """
 
+import os
+import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragstone.config import Settings, load_settings, open_kit
+from ragstone.config import Models, Settings, load_settings, model_flags, open_models
 from ragstone.errors import ConfigError, DataError
 from ragstone.files import encode
+from ragstone.growing import (
+    ScoringManner,
+    add_scores,
+    add_systems,
+    all_of,
+    by_name,
+    by_reader,
+    check_earlier_metrics,
+    items,
+    labelled,
+    take_in,
+)
 from ragstone.journal import Journal, claim
-from ragstone.kit import Component, Kit, Metric, System
+from ragstone.kit import Component, Kit, Metric, Reader, System
 from ragstone.load import first_questions, load
-from ragstone.parallel import Done, record
+from ragstone.parallel import Done
 from ragstone.plugins import check_components, check_same, create
 from ragstone.progress import Progress, silent
-from ragstone.run import Corpus, answer_all, item_id
+from ragstone.run import Column, Corpus, answer_all
 from ragstone.run_folder import Run, finished_run, load_run, order_of, save_run
-from ragstone.score import Scored, score_all
+from ragstone.score import score_all
 from ragstone.store import fingerprint
 from ragstone.text import TOKEN_RULE
-from ragstone.types import Answer, Benchmark, Entry, Failure, Made, RunManifest, Timing
+from ragstone.types import Answer, AskedKey, Benchmark, Entry, Made, RunManifest
 from ragstone.version import __version__
 
-T = TypeVar("T")
-C = TypeVar("C", bound=Component)
+if TYPE_CHECKING:
+    from ragstone.llm.forecast import Foreseen
 
-Key = tuple[str, str]
-"""A system and a question."""
+C = TypeVar("C", bound=Component)
 
 RETRIEVAL_METRICS = ("recall@5", "all_recall@5", "ndcg@10")
 ANSWER_METRICS = ("covered", "f1")
 
 
-# ── the two verbs ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the verbs ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def evaluate(
@@ -50,63 +63,188 @@ def evaluate(
     skip_bad: bool = False,
     draw: int = 0,
     limit: int | None = None,
+    repeats: int = 1,
+    timed: bool = False,
+    model: str | Sequence[str] = (),
     settings: Settings | None = None,
     retry_failed: bool = False,
     progress: Progress = silent,
 ) -> Run:
-    """Runs the systems and scores their answers; with `out` all is kept there, and an interrupted run goes on."""
-    chosen = settings or load_settings()
-    kit = open_kit(chosen, draw)
-    loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
-    source = first_questions(loaded, limit)
-    asked = once((create(System, system) if isinstance(system, str) else system for system in systems), kit)
-    wanted = choose_metrics(metrics, kit)
-    check_fit(source, asked, wanted, kit)
-    order = place_order(source, corpus, draw, limit)
+    """Runs the systems and scores their answers; with `out` all is kept there, and an interrupted run goes on.
+
+    `model` is a reader, as `openai:NAME`, or `ROLE=SPEC`; several readers are several columns. With `repeats`, each
+    question is asked so often. With `timed`, systems answer one question at a time and nothing comes from the cache.
+    """
     folder = Path(out) if out is not None else None
-    with claim(folder, order_of(order), "run.json") as journal:
-        earlier = finished_run(folder, order, source.questions)
-        made = {repr(system): kit.made_by(system) for system in asked}
+    plan = make_plan(
+        benchmark,
+        systems,
+        metrics,
+        corpus=corpus,
+        format=format,
+        skip_bad=skip_bad,
+        draw=draw,
+        limit=limit,
+        repeats=repeats,
+        timed=timed,
+        model=model,
+        settings=settings,
+        folder=folder,
+    )
+    told = partial(progress, spent=plan.models.spent)
+    with claim(folder, order_of(plan.manifest), "run.json") as journal:
+        found = finished_run(folder, plan.manifest, plan.source.questions)
+        earlier, columns = by_reader(found, plan.columns)
+        made = {column.name: column.made for column in columns}
         check_same(earlier.manifest.systems, made, "answers")
-        check_depth({**earlier.manifest.systems, **made}, {**earlier.metrics, **by_name(wanted)})
+        check_depth({**earlier.manifest.systems, **made}, {**earlier.metrics, **by_name(plan.metrics)})
+        check_earlier_metrics(earlier, made, by_name(plan.metrics), plan.models.kit)
         take_in(earlier, journal)
-        ask = partial(
-            answer_all,
-            source,
-            kit=kit,
-            journal=journal,
-            corpus=corpus,
-            concurrency=chosen.concurrency,
-            retry_failed=retry_failed,
-            progress=progress,
-        )
-        answered = add_systems(earlier, made, {repr(system): ask(system) for system in asked})
-        run = add_scores(answered, earlier, wanted, kit, retry_failed).read_from(benchmark)
-        save_run(run, earlier, folder)
+        ask = partial(plan.answers, journal=journal, retry_failed=retry_failed, progress=told)
+        answered = add_systems(earlier, made, all_of(columns, lambda column: (column.name, ask(column))))
+        scoring = ScoringManner(plan.models.kit, plan.concurrency, told, retry_failed)
+        run = add_scores(answered, earlier, plan.metrics, scoring).read_from(benchmark)
+        save_run(run, found, folder)
         journal.forget(items(run))
-    return run
+    return replace(run, remarks=plan.models.notes)
 
 
-def rescore(folder: str | Path, metrics: Sequence[str | Metric], *, settings: Settings | None = None) -> Run:
+def rescore(
+    folder: str | Path,
+    metrics: Sequence[str | Metric],
+    *,
+    model: str | Sequence[str] = (),
+    settings: Settings | None = None,
+    progress: Progress = silent,
+) -> Run:
     """Scores a finished run by more metrics, without asking any system again."""
     place = Path(folder)
-    order = order_of(load_run(place).manifest)
-    kit = open_kit(settings or load_settings(), order.draw)
-    wanted = choose_metrics(metrics, kit)
-    check_components(wanted, kit)
+    manifest = load_run(place).manifest
+    order = order_of(manifest)
+    chosen = chosen_settings(settings, model)
+    models = open_models(chosen, order.draw, language=manifest.about.language, purpose=place)
+    wanted = choose_metrics(metrics, (), models.kit)
+    check_components(wanted, models.kit)
     with claim(place, order, "run.json"):
         run = load_run(place)
         check_depth(run.manifest.systems, by_name(wanted))
-        scored = add_scores(run, run, wanted, kit, retry_failed=True)
+        told = partial(progress, spent=models.spent)
+        scored = add_scores(run, run, wanted, ScoringManner(models.kit, chosen.concurrency, told, retry_failed=True))
         save_run(scored, run, place)
-    return scored
+    return replace(scored, remarks=models.notes)
+
+
+def foresee(
+    benchmark: str | Path | Benchmark,
+    systems: Sequence[str | System],
+    metrics: Sequence[str | Metric] | None = None,
+    **how: Any,
+) -> "list[Foreseen]":
+    """What `evaluate` would ask of models at most, stage by stage. Nothing is asked or kept.
+
+    The arguments are those of `evaluate`, without `out`, `retry_failed` and `progress`. Retrieval is done for real.
+    Stand-ins take the place of replies, so steps that depend on what a model says are only roughly foreseen.
+    """
+    from ragstone.llm.opening import foreseeing
+
+    plan = make_plan(benchmark, systems, metrics, **how, forecasting=True)
+    foreseen: list[Foreseen] = []
+    answers: list[Entry[Answer]] = []
+    for column in by_reader(Run(plan.manifest), plan.columns)[1]:
+        with foreseeing(column.name, plan.models.opener, foreseen):
+            done = plan.answers(column, journal=Journal())
+        answers += add_systems(Run(plan.manifest), {column.name: column.made}, {column.name: done}).answers
+    for metric in plan.metrics:
+        with foreseeing(repr(metric), plan.models.opener, foreseen):
+            score_all(plan.source.questions, answers, metric, plan.models.kit, concurrency=plan.concurrency)
+    return foreseen
 
 
 # ── before anything is spent ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def choose_metrics(metrics: Sequence[str | Metric] | None, kit: Kit) -> list[Metric]:
-    usual = (*RETRIEVAL_METRICS, *(ANSWER_METRICS if kit.reader else ()))
+@dataclass(frozen=True)
+class Plan:
+    """All that is settled before the first question is asked."""
+
+    source: Benchmark
+    models: Models
+    columns: Sequence[Column]
+    metrics: Sequence[Metric]
+    manifest: RunManifest
+    concurrency: int
+
+    def answers(
+        self, column: Column, *, journal: Journal, retry_failed: bool = False, progress: Progress = silent
+    ) -> dict[AskedKey, Done[Answer]]:
+        return answer_all(
+            self.source,
+            column,
+            journal,
+            corpus=self.manifest.corpus,
+            repeats=self.manifest.repeats,
+            timed=self.manifest.timed,
+            concurrency=self.concurrency,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
+
+
+def make_plan(
+    benchmark: str | Path | Benchmark,
+    systems: Sequence[str | System],
+    metrics: Sequence[str | Metric] | None,
+    *,
+    corpus: Corpus = "scoped",
+    format: str = "",
+    skip_bad: bool = False,
+    draw: int = 0,
+    limit: int | None = None,
+    repeats: int = 1,
+    timed: bool = False,
+    model: str | Sequence[str] = (),
+    settings: Settings | None = None,
+    folder: Path | None = None,
+    forecasting: bool = False,
+) -> Plan:
+    chosen = chosen_settings(settings, model)
+    loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
+    source = first_questions(loaded, limit)
+    language = source.about.language
+    models = open_models(chosen, draw, language=language, purpose=folder, timed=timed, forecasting=forecasting)
+    columns = columns_of(systems, models)
+    wanted = choose_metrics(metrics, columns, models.kit)
+    check_fit(source, columns, wanted, models.kit)
+    order = place_order(source, corpus, draw, limit, repeats, timed)
+    return Plan(source, models, columns, wanted, order, chosen.concurrency)
+
+
+def chosen_settings(settings: Settings | None, model: str | Sequence[str]) -> Settings:
+    """The settings with the models that a call names itself."""
+    chosen = settings or load_settings()
+    named = model_flags([model] if isinstance(model, str) else model)
+    return chosen.model_copy(update={"models": {**chosen.models, **named}})
+
+
+def columns_of(systems: Sequence[str | System], models: Models) -> list[Column]:
+    """Each system with each reader, once."""
+    made = [create(System, system) if isinstance(system, str) else system for system in systems]
+    found = [column for system in made for column in with_readers(system, models)]
+    return list({encode(column.made): column for column in found}.values())
+
+
+def with_readers(system: System, models: Models) -> list[Column]:
+    """A system that can do without a reader gets one only if one was named."""
+    reads = "reader" in (*system.needs, *system.uses)
+    readers: Sequence[Reader | None] = models.readers if reads else ()
+    if not readers:
+        readers = [models.default_reader() if "reader" in system.needs else None]
+    return [Column(repr(system), system, replace(models.kit, reader=reader)) for reader in readers]
+
+
+def choose_metrics(metrics: Sequence[str | Metric] | None, columns: Sequence[Column], kit: Kit) -> list[Metric]:
+    retrieving = RETRIEVAL_METRICS if any(column.system.sees != "nothing" for column in columns) else ()
+    usual = (*retrieving, *(ANSWER_METRICS if any(column.kit.reader for column in columns) else ()))
     return once((create(Metric, metric) if isinstance(metric, str) else metric for metric in metrics or usual), kit)
 
 
@@ -115,16 +253,16 @@ def once(components: Iterable[C], kit: Kit) -> list[C]:
     return list({encode(kit.made_by(component)): component for component in components}.values())
 
 
-def by_name(metrics: Iterable[Metric]) -> dict[str, Metric]:
-    return {repr(metric): metric for metric in metrics}
-
-
-def check_fit(source: Benchmark, systems: Sequence[System], metrics: Sequence[Metric], kit: Kit) -> None:
+def check_fit(source: Benchmark, columns: Sequence[Column], metrics: Sequence[Metric], kit: Kit) -> None:
     if not source.questions:
         raise DataError("this source has no questions to ask, only documents; choose one that has questions")
-    if not systems:
+    if not columns:
         raise ConfigError("no system to evaluate; name at least one with --system, `ragstone list systems` shows them")
-    check_components(systems, kit)
+    made: dict[str, Made] = {}
+    for column in labelled(columns, several=True):
+        check_components([column.system], column.kit)
+        check_same(made, {column.name: column.made}, "results")
+        made[column.name] = column.made
     check_components(metrics, kit)
 
 
@@ -138,7 +276,9 @@ def check_depth(systems: Mapping[str, Made], metrics: Mapping[str, Metric]) -> N
                 raise ConfigError(f"{name} looks at {need} passages and {system} retrieves {have}; --set k={need}")
 
 
-def place_order(source: Benchmark, corpus: Corpus, draw: int, limit: int | None) -> RunManifest:
+def place_order(
+    source: Benchmark, corpus: Corpus, draw: int, limit: int | None, repeats: int, timed: bool
+) -> RunManifest:
     """All that must be equal for two commands to share a run folder; systems and metrics may be added to it."""
     return RunManifest(
         ragstone=__version__,
@@ -147,104 +287,17 @@ def place_order(source: Benchmark, corpus: Corpus, draw: int, limit: int | None)
         corpus=corpus,
         draw=draw,
         limit=limit,
+        repeats=repeats,
+        timed=timed,
+        hardware=hardware() if timed else "",
         questions=len(source.questions),
         token_rule=TOKEN_RULE,
     )
 
 
-# ── putting a run together ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def take_in(earlier: Run, journal: Journal) -> None:
-    """Tells the journal what a finished run holds, so that it is not asked again."""
-    seconds = {(entry.by, entry.question_id): entry.value.seconds for entry in earlier.timings}
-    asked: list[Entry[Answer] | Entry[Failure]] = [*earlier.answers, *(f for f in earlier.failures if not f.of)]
-    for entry in asked:
-        id = item_id(earlier.manifest.systems[entry.by], entry.question_id)
-        journal.know(id, record(Done(entry.value, seconds.get((entry.by, entry.question_id), 0.0))))
-
-
-def items(run: Run) -> set[str]:
-    """The ids under which a journal knows what the run holds."""
-    questions = [question.id for question in run.questions]
-    return {item_id(made, id) for made in run.manifest.systems.values() for id in questions}
-
-
-def add_systems(earlier: Run, made: Mapping[str, Made], done: Mapping[str, Mapping[str, Done[Answer]]]) -> Run:
-    """The earlier run with these systems' answers, failures and timings, by system and question in their order."""
-    answers: dict[str, list[Entry[Answer]]] = by_system(earlier.answers)
-    failures: dict[str, list[Entry[Failure]]] = by_system([entry for entry in earlier.failures if not entry.of])
-    timings: dict[str, list[Entry[Timing]]] = by_system(earlier.timings)
-    for system, items in done.items():
-        answers[system], failures[system], timings[system] = [], [], []
-        for id, item in items.items():
-            timings[system].append(Entry(question_id=id, by=system, value=Timing(seconds=round(item.seconds, 6))))
-            if isinstance(item.value, Failure):
-                failed = item.value.model_copy(update={"item_id": id})
-                failures[system].append(Entry(question_id=id, by=system, value=failed))
-            else:
-                answers[system].append(Entry(question_id=id, by=system, value=item.value))
-    systems = {**earlier.manifest.systems, **made}
-    return replace(
-        earlier,
-        manifest=earlier.manifest.model_copy(update={"systems": systems}),
-        answers=tuple(entry for system in systems for entry in answers.get(system, ())),
-        failures=tuple(entry for system in systems for entry in failures.get(system, ())),
-        timings=tuple(entry for system in systems for entry in timings.get(system, ())),
-    )
-
-
-def by_system(entries: Sequence[Entry[T]]) -> dict[str, list[Entry[T]]]:
-    found: dict[str, list[Entry[T]]] = {}
-    for entry in entries:
-        found.setdefault(entry.by, []).append(entry)
-    return found
-
-
-def add_scores(run: Run, earlier: Run, metrics: Sequence[Metric], kit: Kit, retry_failed: bool) -> Run:
-    """The run scored by these metrics and those it was scored by before; what is scored already is not scored again.
-
-    With `retry_failed`, what a metric failed on before is scored again.
-    """
-    asked = by_name(metrics)
-    made = {name: kit.made_by(metric) for name, metric in asked.items()}
-    check_same(earlier.manifest.metrics, made, "scores")
-    known = {**earlier.manifest.metrics, **made}
-    scores, failures = [], [failure for failure in run.failures if not failure.of]
-    for name in known:
-        metric = asked.get(name) or earlier.metrics.get(name)
-        said = run.said_to(metric)
-        retried = [f for f in earlier.failures if f.by == name and f.of] if retry_failed and name in asked else []
-        again = {(failure.of, failure.question_id) for failure in retried}
-        same = unchanged(said, earlier, metric) - again if name in earlier.manifest.metrics else set()
-        todo = [entry for entry in said if (entry.by, entry.question_id) not in same]
-        new = score_all(run.questions, todo, usable(name, metric, known[name], kit), kit) if todo else Scored((), ())
-        scores += in_order(said, [*about(earlier.scores, name, same), *new.scores])
-        failures += in_order(said, [*about(earlier.failures, name, same), *new.failures])
-    manifest = run.manifest.model_copy(update={"metrics": known})
-    return replace(run, manifest=manifest, scores=tuple(scores), failures=tuple(failures))
-
-
-def usable(name: str, metric: Metric | None, made: Made, kit: Kit) -> Metric:
-    """The metric as it was when it scored before: of the same settings, models and prompts."""
-    if metric is None:
-        raise ConfigError(f"{name} has answers to score and cannot be imported any more; put its module back")
-    check_components([metric], kit)
-    check_same({name: made}, {name: kit.made_by(metric)}, "scores")
-    return metric
-
-
-def unchanged(said: Sequence[Entry[Answer]], earlier: Run, metric: Metric | None) -> set[Key]:
-    """Which answers are those that were scored before."""
-    before = {(entry.by, entry.question_id): entry.value for entry in earlier.said_to(metric)}
-    return {key for entry in said if before.get(key := (entry.by, entry.question_id)) == entry.value}
-
-
-def about(entries: Sequence[Entry[T]], metric: str, keys: set[Key]) -> list[Entry[T]]:
-    """What the metric said of these answers."""
-    return [entry for entry in entries if entry.by == metric and (entry.of, entry.question_id) in keys]
-
-
-def in_order(said: Sequence[Entry[Answer]], entries: Sequence[Entry[T]]) -> list[Entry[T]]:
-    place = {(entry.by, entry.question_id): number for number, entry in enumerate(said)}
-    return sorted(entries, key=lambda entry: place[entry.of, entry.question_id])
+def hardware() -> str:
+    """What seconds were measured on."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text("utf-8").splitlines() if about.is_file() else []
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return f"{os.cpu_count()} × {model or platform.processor() or platform.machine()}, {platform.system()}"

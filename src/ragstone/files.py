@@ -46,6 +46,14 @@ def about_the_disk(path: Path, remedy: str = "choose another place or make room"
         raise ConfigError(f"cannot write {path}: {reason}; {remedy}") from error
 
 
+def at_home(path: str) -> Path:
+    """The path with `~` spelled out."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:  # there is no such user
+        raise ConfigError(f"{path} is in no home folder; write the whole path") from error
+
+
 def write_bytes(path: Path, data: bytes) -> str:
     """Writes a whole file or nothing, and returns its sha256."""
     with about_the_disk(path):

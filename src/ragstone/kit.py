@@ -3,18 +3,36 @@
 import hashlib
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ragstone.types import Answer, Benchmark, Document, Draft, Made, Query, Question, Rejection, Score, Verdict
+from ragstone.prompts import Prompt, prompt
+from ragstone.types import (
+    Answer,
+    Benchmark,
+    Call,
+    Document,
+    Draft,
+    Made,
+    Query,
+    Question,
+    Rejection,
+    Reply,
+    Score,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
+
+
+T = TypeVar("T", bound=BaseModel)
 
 
 def identity(default: Any, says: str, **limits: Any) -> Any:
@@ -40,6 +58,7 @@ class Component(BaseModel):
     at: ClassVar[str] = ""  # the field that `name@value` sets
     needs: ClassVar[tuple[str, ...]] = ()  # model roles without which it cannot work
     uses: ClassVar[tuple[str, ...]] = ()  # model roles that it uses where they are set
+    prompts: ClassVar[tuple[str, ...]] = ()  # the `.md` files beside its module that it fills in
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -53,6 +72,10 @@ class Component(BaseModel):
     def described(self) -> dict[str, object]:
         """All that is needed to make the component again, whoever wrote it."""
         return {**self.settings(), "component": f"{type(self).__module__}:{type(self).__qualname__}"}
+
+    def prompt(self, name: str) -> Prompt:
+        """One of the prompts that it names in `prompts`."""
+        return prompt(Path(str(sys.modules[type(self).__module__].__file__)).parent, name)
 
     def __repr__(self) -> str:
         fields = type(self).model_fields
@@ -153,6 +176,30 @@ class BadRecords(Protocol):
     def __call__(self, where: str, problem: str) -> None: ...
 
 
+class Model(Protocol):
+    """A language model, behind the reply cache and the budget."""
+
+    @property
+    def name(self) -> str:
+        """What replied: part of the identity of everything made with it."""
+        ...
+
+    def ask(self, call: Call) -> Reply: ...
+
+    def ask_for(
+        self, kind: type[T], prompt: str, *, sample: int = 0, temperature: float = 0.0, max_tokens: int = 1024
+    ) -> T:
+        """The reply as a value of this type, else a `ModelError`; never a default."""
+        ...
+
+
+NONE_IS_A_WORD = BeforeValidator(lambda value: "none" if value is None else value)
+"""In `name(field=none)` none stands for None; for a field of this kind it is one of the words that it takes."""
+
+Refusal = Literal["none", "allowed", "required"]
+"""Whether a reader is told nothing about declining, that it may, or that it must where the documents do not say."""
+
+
 class Reader(Protocol):
     """Answers from passages; the last step of most systems."""
 
@@ -166,7 +213,7 @@ class Reader(Protocol):
         """The prompts that it uses, as name → sha256."""
         ...
 
-    def read(self, query: Query, passages: Sequence[str]) -> Answer: ...
+    def read(self, query: Query, passages: Sequence[str], refusal: Refusal = "none") -> Answer: ...
 
 
 class Embedder(Protocol):
@@ -185,7 +232,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> "NDArray[float32]": ...
 
 
-ROLES = ("reader", "embedder")
+ROLES = ("reader", "generator", "probe", "judge", "embedder")
+"""`reader` answers, `generator` writes questions and texts, `probe` tries to answer what it should not or should be
+able to, `judge` gives verdicts, `embedder` makes vectors."""
 
 
 @dataclass(frozen=True)
@@ -193,8 +242,12 @@ class Kit:
     """All that a plug-in may use besides its own fields."""
 
     draw: int = 0
+    language: str = ""  # of the benchmark, where it is known
     cache: Path | None = None  # where indexes are kept; None: nowhere
     reader: Reader | None = None
+    generator: Model | None = None
+    probe: Model | None = None
+    judge: Model | None = None
     embedder: Embedder | None = None
     documents: Mapping[str, Document] = field(default_factory=dict)  # what checks may look up
     kept: Sequence[Question] = ()  # for checks that compare with earlier questions
@@ -213,6 +266,8 @@ class Kit:
         """The component with the models and prompts that it would use now."""
         models = [(role, getattr(self, role)) for role in (*component.needs, *component.uses) if self.has(role)]
         prompts = {name: sha256 for _, model in models for name, sha256 in getattr(model, "prompts", {}).items()}
+        if models:
+            prompts |= {name: component.prompt(name).sha256 for name in component.prompts}
         return Made(
             component=component.described(), models={role: model.name for role, model in models}, prompts=prompts
         )

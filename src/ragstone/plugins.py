@@ -35,6 +35,8 @@ RECIPES = {
 CHECKS = {
     "duplicates": "ragstone.checks.duplicates:Duplicates",
     "grounding": "ragstone.checks.grounding:Grounding",
+    "leakage": "ragstone.checks.leakage:Leakage",
+    "answerable": "ragstone.checks.answerable:Answerable",
 }
 
 SYSTEMS = {
@@ -51,6 +53,7 @@ METRICS = {
     "f1": "ragstone.metrics.answer:F1",
     "covered": "ragstone.metrics.answer:Covered",
     "rouge_l": "ragstone.metrics.answer:RougeL",
+    "judged": "ragstone.metrics.judge:Judged",
     "recall": "ragstone.metrics.retrieval:Recall",
     "all_recall": "ragstone.metrics.retrieval:AllRecall",
     "precision": "ragstone.metrics.retrieval:Precision",

@@ -1,7 +1,7 @@
 """The noun `Run`, what systems answered and how it was scored, and the folder that it lies in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,19 @@ from ragstone.files import decode, sha256
 from ragstone.folders import finished, read_folder, write_folder
 from ragstone.kit import Metric
 from ragstone.plugins import create
-from ragstone.report.table import Table, results_table
-from ragstone.score import Row, concern_notes, failure_notes, guessing_notes, summarise, uneven_notes, unscored_notes
+from ragstone.report.table import Table, costs_table, results_table
+from ragstone.score import (
+    Cost,
+    Row,
+    concern_notes,
+    failure_notes,
+    guessing_notes,
+    judge_notes,
+    summarise,
+    summed_costs,
+    uneven_notes,
+    unscored_notes,
+)
 from ragstone.text import slug
 from ragstone.types import About, Answer, Benchmark, Entry, Failure, Made, Question, RunManifest, Score, Timing
 
@@ -31,6 +42,7 @@ class Run:
     failures: tuple[Entry[Failure], ...] = ()
     scores: tuple[Entry[Score], ...] = ()
     timings: tuple[Entry[Timing], ...] = ()
+    remarks: tuple[str, ...] = field(default=(), compare=False)  # what models found out in this command; not kept
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -63,31 +75,74 @@ class Run:
         guessing = guessing_notes(self.questions) if spoken else []
         return [
             INTERVALS,
+            *model_notes(self.manifest),
             *self.manifest.about.notes,
             *concern_notes(self.concerned, len(self.questions)),
             *guessing,
+            *repeat_notes(self.manifest),
+            *judge_notes(self.manifest.systems, self.manifest.metrics),
             *failure_notes(self.failures),
             *uneven_notes(self.scores),
             *unscored_notes(self.rows),
+            *self.remarks,
         ]
 
     @cached_property
     def scorable(self) -> list[Entry[Answer]]:
         """The answers, and what failed systems had done so far, by system and question in their order."""
         partial = [(failure, failure.value.so_far) for failure in self.failures if not failure.of]
-        so_far = [Entry[Answer](question_id=f.question_id, by=f.by, value=answer) for f, answer in partial if answer]
+        so_far = [
+            Entry[Answer](question_id=failure.question_id, by=failure.by, repeat=failure.repeat, value=answer)
+            for failure, answer in partial
+            if answer
+        ]
         systems = {name: number for number, name in enumerate(self.manifest.systems)}
         questions = {question.id: number for number, question in enumerate(self.questions)}
-        return sorted([*self.answers, *so_far], key=lambda entry: (systems[entry.by], questions[entry.question_id]))
+        return sorted(
+            [*self.answers, *so_far],
+            key=lambda entry: (systems[entry.by], questions[entry.question_id], entry.repeat),
+        )
 
     def table(self, width: int | None = None) -> Table:
         """The results as a table that shows well in a notebook and, within a width, in a terminal."""
         return results_table(self.rows, self.notes, width)
 
+    @cached_property
+    def costs(self) -> list[Cost]:
+        """What each system took to answer: calls, tokens, money, and seconds where the run was timed."""
+        seconds = self.timings if self.manifest.timed else ()
+        return summed_costs(self.manifest.systems, self.answers, seconds)
+
+    def cost_table(self) -> Table | None:
+        """What the answers took, if any model was asked or time was taken."""
+        notes = ["what the answers took, also where a reply came from the cache; context tokens are a mean"]
+        notes += [f"timed on {self.manifest.hardware}, one question at a time"] if self.manifest.timed else []
+        asked = any(cost.calls for cost in self.costs) or self.manifest.timed
+        return costs_table(self.costs, notes) if asked else None
+
     def read_from(self, source: str | Path | Benchmark) -> "Run":
         """The run with the place that its benchmark was read from, if it was read."""
         place = "" if isinstance(source, Benchmark) else str(source)
         return replace(self, manifest=self.manifest.model_copy(update={"source": place}))
+
+
+def model_notes(manifest: RunManifest) -> list[str]:
+    """Who answered and who judged; several readers are in the names of the systems."""
+    readers = {made.models["reader"] for made in manifest.systems.values() if "reader" in made.models}
+    judges = {name: made.models["judge"] for name, made in manifest.metrics.items() if "judge" in made.models}
+    return [
+        *(f"reader: {reader}" for reader in readers if len(readers) == 1),
+        *(f"judge of {metric}: {judge}" for metric, judge in judges.items()),
+    ]
+
+
+def repeat_notes(manifest: RunManifest) -> list[str]:
+    if manifest.repeats == 1:
+        return []
+    return [
+        f"each question was asked {manifest.repeats} times; n counts questions, failed and declined count answers, and "
+        "the intervals hold how repeats vary (at temperature 0 that is the server's own variation)"
+    ]
 
 
 def remake(made: Made) -> Metric | None:
@@ -114,6 +169,9 @@ FILES: Mapping[str, Any] = {
     "scores": Entry[Score],
     "timings": Entry[Timing],
 }
+
+
+FLAGS = ("limit", "corpus", "draw", "repeats", "timed")
 
 
 def default_folder(*parts: object) -> Path:
@@ -144,7 +202,8 @@ def finished_run(folder: Path | None, order: RunManifest, questions: tuple[Quest
         return Run(order, questions)
     run = load_run(folder)
     before, now = order_of(run.manifest), order_of(order)
-    for field in ("limit", "corpus", "draw", *RunManifest.model_fields):
-        if getattr(before, field) != getattr(now, field):
-            raise ConfigError(f"{folder} holds a run with another {field}; choose another --out, or remove it first")
+    for name in (*FLAGS, *RunManifest.model_fields):
+        if getattr(before, name) != getattr(now, name):
+            what = f"--{name}" if name in FLAGS else name
+            raise ConfigError(f"{folder} holds a run with another {what}; choose another --out, or remove it first")
     return run

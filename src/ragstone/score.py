@@ -1,22 +1,34 @@
-"""The score driver: every metric on every answer, without inference. Wrong, declined and failed are kept apart."""
+"""The score driver: every metric on every answer; no system is asked. Wrong, declined and failed are kept apart."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil
+from statistics import median
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from ragstone.errors import ConfigError, DataError, ModelError
 from ragstone.files import first_problem
+from ragstone.journal import Journal
 from ragstone.kit import Kit, Metric
-from ragstone.stats import wilson
+from ragstone.matching import chance
+from ragstone.parallel import each
+from ragstone.progress import Progress, silent
+from ragstone.stats import over_questions
 from ragstone.text import normalise
-from ragstone.types import Answer, Entry, Failure, Question, Score
+from ragstone.types import Answer, AskedKey, Entry, Failure, Made, Question, Record, Score, Timing, Usage
 
 
 class Scored(NamedTuple):
     scores: tuple[Entry[Score], ...]
     failures: tuple[Entry[Failure], ...]
+
+
+class Scoring(Record):
+    """What a metric says of one answer: nothing, where it does not apply."""
+
+    score: Score | None = None
 
 
 class Row(NamedTuple):
@@ -32,31 +44,79 @@ class Row(NamedTuple):
     declined: int
 
 
-def score_all(questions: Sequence[Question], answers: Sequence[Entry[Answer]], metric: Metric, kit: Kit) -> Scored:
-    """What the metric says of each answer; nothing where it does not apply."""
+def score_all(
+    questions: Sequence[Question],
+    answers: Sequence[Entry[Answer]],
+    metric: Metric,
+    kit: Kit,
+    *,
+    concurrency: int = 8,
+    progress: Progress = silent,
+) -> Scored:
+    """What the metric says of each answer, if it applies. A metric that asks models asks many at once."""
     by_id = {question.id: question for question in questions}
     seeing = kit.limited_to(metric)
-    scores: list[Entry[Score]] = []
-    failures: list[Entry[Failure]] = []
-    for entry in answers:
-        result = score_one(by_id[entry.question_id], entry, metric, seeing)
-        if isinstance(result, Failure):
-            failures.append(Entry(question_id=entry.question_id, by=repr(metric), of=entry.by, value=result))
-        elif result is not None:
-            scores.append(Entry(question_id=entry.question_id, by=repr(metric), of=entry.by, value=result))
-    return Scored(tuple(scores), tuple(failures))
+
+    def score(entry: Entry[Answer]) -> Scoring:
+        return Scoring(score=score_one(by_id[entry.question_id], entry.value, metric, seeing))
+
+    if metric.needs or metric.uses:
+        said = in_parallel(answers, score, metric, concurrency, progress)
+    else:
+        said = [failing(score, entry, metric) for entry in answers]
+    return sorted_out(answers, said, repr(metric))
 
 
-def score_one(question: Question, entry: Entry[Answer], metric: Metric, kit: Kit) -> Score | Failure | None:
+def score_one(question: Question, answer: Answer, metric: Metric, kit: Kit) -> Score | None:
     try:
-        score = metric.score(question, entry.value, kit)
-        if score is not None and not isinstance(score, Score):
-            raise ConfigError(f"{metric!r} gave {score!r} and not a Score; mend the metric")
-        return score
-    except (DataError, ModelError) as error:
-        return Failure(item_id=question.id, stage=repr(metric), error=str(error))
+        score = metric.score(question, answer, kit)
     except ValidationError as error:
         raise ConfigError(f"{metric!r} gave a wrong score, {first_problem(error)}; mend the metric") from error
+    if score is not None and not isinstance(score, Score):
+        raise ConfigError(f"{metric!r} gave {score!r} and not a Score; mend the metric")
+    return score
+
+
+def failing(score: Callable[[Entry[Answer]], Scoring], entry: Entry[Answer], metric: Metric) -> Scoring | Failure:
+    try:
+        return score(entry)
+    except (DataError, ModelError) as error:
+        return Failure(item_id=entry.question_id, stage=repr(metric), error=str(error))
+
+
+def in_parallel(
+    answers: Sequence[Entry[Answer]],
+    score: Callable[[Entry[Answer]], Scoring],
+    metric: Metric,
+    concurrency: int,
+    progress: Progress,
+) -> list[Scoring | Failure]:
+    """What was paid for is in the reply cache, so the journal need not outlive the command."""
+    items = {f"{number}": entry for number, entry in enumerate(answers)}
+    with progress(repr(metric), len(items)) as tick:
+        done = each(
+            items,
+            lambda: score,
+            Scoring,
+            stage=repr(metric),
+            journal=Journal(),
+            concurrency=concurrency,
+            tick=tick,
+        )
+    return [item.value for item in done.values()]
+
+
+def sorted_out(answers: Sequence[Entry[Answer]], said: Sequence[Scoring | Failure], metric: str) -> Scored:
+    scores: list[Entry[Score]] = []
+    failures: list[Entry[Failure]] = []
+    for entry, result in zip(answers, said, strict=True):
+        about = {"question_id": entry.question_id, "by": metric, "of": entry.by, "repeat": entry.repeat}
+        if isinstance(result, Failure):
+            failed = result.model_copy(update={"item_id": entry.question_id})
+            failures.append(Entry[Failure](**about, value=failed))
+        elif result.score is not None:
+            scores.append(Entry[Score](**about, value=result.score))
+    return Scored(tuple(scores), tuple(failures))
 
 
 def summarise(
@@ -69,36 +129,76 @@ def summarise(
 ) -> list[Row]:
     """A row for each system and metric.
 
-    A question has failed for a metric if the system or the metric failed on it, what the system had done until then was
-    not enough for a score, and it is among those that the metric is for (`concerned`).
+    An answer has failed for a metric if the system or the metric failed on it, what the system had done until then was
+    not enough for a score, and its question is among those that the metric is for (`concerned`).
     """
-    values: dict[tuple[str, str], dict[str, float]] = {}
+    values: dict[tuple[str, str], dict[AskedKey, float]] = {}
     for score in scores:
-        values.setdefault((score.of, score.by), {})[score.question_id] = score.value.value
-    failed: dict[tuple[str, str], set[str]] = {}
+        values.setdefault((score.of, score.by), {})[score.question_id, score.repeat] = score.value.value
+    failed: dict[tuple[str, str], set[AskedKey]] = {}
     for failure in failures:
         key = (failure.of, failure.by) if failure.of else (failure.by, "")
-        failed.setdefault(key, set()).add(failure.question_id)
+        failed.setdefault(key, set()).add((failure.question_id, failure.repeat))
     declined = Counter(answer.by for answer in answers if answer.value.declined)
     rows = []
     for system in systems:
         for metric in metrics:
             scored = values.get((system, metric), {})
             lost = failed.get((system, ""), set()) | failed.get((system, metric), set())
-            value, low, high, n = wilson(list(scored.values())) or (None, None, None, 0)
-            missed = len((lost - set(scored)) & concerned[metric])
+            value, low, high, n = over_questions(by_question(scored)) or (None, None, None, 0)
+            missed = sum(question in concerned[metric] for question, _ in lost - set(scored))
             rows.append(Row(system, metric, value, low, high, n, missed, declined[system]))
     return rows
 
 
-CHANCE = {"yes_no": 0.5, "option": 0.5}
+class Cost(NamedTuple):
+    """What a system's `answers` took. Tokens of the context are a mean over its answers, seconds are of an answer."""
+
+    system: str
+    answers: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    context_tokens: float
+    truncated: int  # answers whose context did not fit
+    money: float | None  # in US dollars; None: a price is not known
+    median_seconds: float | None = None  # None: not timed
+    slow_seconds: float | None = None  # the 95th percentile
 
 
-def chance(question: Question) -> float:
-    """How often a blind guess among the possible answers is right; 0 where they cannot be listed."""
-    if question.choices:
-        return 1 / len(question.choices)
-    return CHANCE.get(str(question.labels.get("answer_kind", "")), 0.0)
+def summed_costs(
+    systems: Iterable[str], answers: Sequence[Entry[Answer]], timings: Sequence[Entry[Timing]]
+) -> list[Cost]:
+    said = {(entry.by, entry.question_id, entry.repeat) for entry in answers}
+    seconds: dict[str, list[float]] = {}
+    for timing in timings:  # a failed call says nothing of how long an answer takes
+        if (timing.by, timing.question_id, timing.repeat) in said:
+            seconds.setdefault(timing.by, []).append(timing.value.seconds)
+    return [cost_of(name, [a.value.usage for a in answers if a.by == name], seconds.get(name, [])) for name in systems]
+
+
+def cost_of(system: str, usages: Sequence[Usage], seconds: Sequence[float]) -> Cost:
+    prices = [usage.cost for usage in usages]
+    return Cost(
+        system=system,
+        answers=len(usages),
+        calls=sum(usage.calls for usage in usages),
+        input_tokens=sum(usage.input_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        context_tokens=sum(usage.context_tokens for usage in usages) / max(1, len(usages)),
+        truncated=sum(usage.truncated_tokens > 0 for usage in usages),
+        money=None if None in prices else sum(price or 0.0 for price in prices),
+        median_seconds=median(seconds) if seconds else None,
+        slow_seconds=sorted(seconds)[ceil(0.95 * len(seconds)) - 1] if seconds else None,
+    )
+
+
+def by_question(scored: Mapping[AskedKey, float]) -> list[list[float]]:
+    """The scores of each question, one for each time that it was asked."""
+    found: dict[str, list[float]] = {}
+    for (question, _), value in scored.items():
+        found.setdefault(question, []).append(value)
+    return list(found.values())
 
 
 def guessing_notes(questions: Sequence[Question]) -> list[str]:
@@ -145,13 +245,32 @@ def uneven_notes(scores: Sequence[Entry[Score]]) -> list[str]:
     return [f"{', '.join(uneven)}: not every system was scored on the same questions (see n)"] if uneven else []
 
 
+def judge_notes(systems: Mapping[str, Made], metrics: Mapping[str, Made]) -> list[str]:
+    """A model is no fair judge of its own answers, whatever its options."""
+    readers = {bare(made.models["reader"]) for made in systems.values() if "reader" in made.models}
+    judges = {metric: made.models["judge"] for metric, made in metrics.items() if "judge" in made.models}
+    same = {metric: judge for metric, judge in judges.items() if bare(judge) in readers}
+    return [
+        f"the judge of {metric} ({judge}) is also a reader here; models favour their own answers, so judge with another"
+        for metric, judge in same.items()
+    ]
+
+
+def bare(model: str) -> str:
+    """The name of a model without its options."""
+    return model.partition("(")[0]
+
+
 def unscored_notes(rows: Sequence[Row]) -> list[str]:
     empty: dict[str, list[str]] = {}
     for row in rows:
         if row.n == 0 and not row.failed:
             empty.setdefault(row.metric, []).append(row.system)
+    together: dict[str, list[str]] = {}
+    for metric, systems in empty.items():
+        together.setdefault(", ".join(systems), []).append(metric)
     return [
-        f"{metric} has nothing to score for {', '.join(systems)}: it applies to no question, or the system does not "
-        "tell what it needs (answers need a reader: --model)"
-        for metric, systems in empty.items()
+        f"nothing to score for {systems} by {', '.join(metrics)}: no question is for it, or the system does not tell "
+        "what it needs (answers take a reader, named by --model; what was retrieved takes a system that retrieves)"
+        for systems, metrics in together.items()
     ]

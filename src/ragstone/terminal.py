@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,8 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from ragstone.parallel import Done
-from ragstone.progress import Tick
-from ragstone.types import Failure
+from ragstone.progress import Tick, nothing
 
 talk = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -26,22 +25,24 @@ class Rate(ProgressColumn):
 
 
 @contextmanager
-def shown(stage: str, total: int) -> Iterator[Tick]:
-    """A bar with counts, rate and time left on a terminal; elsewhere one line when the stage is done."""
+def shown(stage: str, total: int, spent: Callable[[], str] = nothing) -> Iterator[Tick]:
+    """A bar with counts, rate, cost and time left on a terminal; elsewhere one line when the stage is done."""
     started, failed, finished, recalled = time.perf_counter(), 0, 0, 0
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("{task.fields[failed]}"), console=talk, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(stage, total=total, failed="")
+    told = (TextColumn("{task.fields[spent]}"), TextColumn("{task.fields[failed]}"))
+    with Progress(*columns, *told, console=talk, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(stage.replace("[", "\\["), total=total, failed="", spent="")
 
-        def tick(item: Done[Any]) -> None:
+        def tick(item: Done[Any], has_failed: bool) -> None:
             nonlocal failed, finished, recalled
             finished += 1
             recalled += item.recalled
-            failed += isinstance(item.value, Failure)
-            bar.update(task, advance=1, failed=f"[red]{failed} failed" if failed else "")
+            failed += has_failed
+            bar.update(task, advance=1, failed=f"[red]{failed} failed" if failed else "", spent=spent())
 
         yield tick
     if not sys.stderr.isatty():
         took = time.perf_counter() - started
         before = f" ({recalled} of them before)" if recalled else ""
-        talk.print(f"{stage}: {finished} of {total}{before} in {took:.1f} s, {failed} failed", markup=False)
+        cost = f", {spent()}" if spent() else ""
+        talk.print(f"{stage}: {finished} of {total}{before} in {took:.1f} s, {failed} failed{cost}", markup=False)

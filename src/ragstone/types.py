@@ -1,9 +1,9 @@
 """Every noun that Ragstone reads or writes. Records hold data and no logic."""
 
 from collections.abc import Mapping
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, NonNegativeInt
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 T = TypeVar("T")
 
@@ -126,6 +126,7 @@ class Query(Record):
     text: str
     choices: tuple[str, ...] = ()
     scope: tuple[str, ...] | None = None  # the documents it may use; None: all of them, (): none
+    repeat: NonNegativeInt = 0  # which time it is asked
 
 
 class Passage(Record):
@@ -145,6 +146,7 @@ class Usage(Record):
     output_tokens: NonNegativeInt = 0
     context_tokens: NonNegativeInt = 0
     truncated_tokens: NonNegativeInt = 0  # context that did not fit the budget
+    cost: NonNegativeFloat | None = 0.0  # in US dollars, at list prices; None: a price is not known
 
 
 class Answer(Record):
@@ -181,13 +183,51 @@ class Timing(Record):
     seconds: NonNegativeFloat
 
 
+AskedKey = tuple[str, int]
+"""The id of a question, and which time it was asked."""
+
+
 class Entry(Record, Generic[T]):
     """The one envelope: who said what about which question."""
 
     question_id: str
     by: str
     of: str = ""  # for a score: the system whose answer it values
+    repeat: NonNegativeInt = 0  # which time the question was asked
     value: T
+
+
+# ── what is asked of a model ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Message(Record):
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Call(Record):
+    """All that a reply depends on besides the model."""
+
+    messages: tuple[Message, ...]
+    temperature: FiniteFloat | None = 0.0  # None: the model's own
+    max_tokens: PositiveInt = 1024
+    reply_schema: Mapping[str, Any] | None = None  # the JSON schema that the reply must follow
+    logprobs: bool = False
+    sample: NonNegativeInt = 0  # the same question asked again is another call
+
+
+class Reply(Record):
+    """What a model said. A call without a usable reply is a `ModelError`."""
+
+    text: str  # without the thought
+    thought: str = ""
+    cut: bool = False  # the limit of tokens ended it
+    input_tokens: NonNegativeInt = 0
+    output_tokens: NonNegativeInt = 0  # the thought counts
+    logprobs: tuple[FiniteFloat, ...] | None = None  # of the tokens of the text; None: not told
+    tries: PositiveInt = 1  # requests that it took
 
 
 # ── what lies on disk ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -259,6 +299,9 @@ class RunManifest(Record):
     corpus: Literal["scoped", "pooled"] = "scoped"
     draw: int = 0
     limit: int | None = None
+    repeats: PositiveInt = 1  # how often each question was asked
+    timed: bool = False  # one call at a time and no cache: only then are seconds worth publishing
+    hardware: str = ""  # what a timed run ran on
     questions: int
     token_rule: str
     systems: Mapping[str, Made] = {}

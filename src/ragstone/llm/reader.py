@@ -1,44 +1,66 @@
 """The reader: the last step of most systems, from passages to an answer."""
 
+import math
+import re
 from collections.abc import Sequence
-from typing import Protocol
+from pathlib import Path
 
-from ragstone.llm.prompts import prompt
-from ragstone.text import count_tokens
-from ragstone.types import Answer, Query, Usage
+from ragstone.kit import Model, Refusal
+from ragstone.llm.answers import short_answer
+from ragstone.llm.choices import listed
+from ragstone.prompts import Safe, prompt, quoted
+from ragstone.types import Answer, Call, Message, Query, Reply
 
+PROMPTS = Path(__file__).parent / "prompts"
+NAMES = ("read", "recall", "brief", "choose", "may_decline", "must_decline", "must_decline_by_heart")
 
-class Model(Protocol):
-    """Turns a prompt into a reply, or raises `ModelError`."""
+MAX_TOKENS = 256
+"""Room for a few sentences before or after a short answer, and an end to a small model that repeats itself.
+A model that thinks needs thousands: `openai:NAME(max_tokens=8000)`."""
 
-    @property
-    def name(self) -> str:
-        """What replied: part of the identity of every run."""
-        ...
-
-    def __call__(self, prompt: str) -> str: ...
+ENGLISH = ("", "en", "eng", "english")
+CHINESE = ("zh", "zho", "chi", "cmn", "yue", "chinese", "中文", "汉语")
 
 
 class ModelReader:
-    """Asks a model, with the passages or from memory. The words of the reply are always kept."""
+    """Asks a model in the language of the benchmark, with the passages or from memory; its words are always kept."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, language: str = "") -> None:
+        main = re.split(r"[\W_]", language.strip().lower())[0]  # the zh of zh-CN
         self._model = model
+        self._folder = "zh" if main in CHINESE else "en"
+        self._foreign = main not in ENGLISH and self._folder == "en"
         self.name = model.name
-        self.prompts = {name: prompt("ragstone.llm", name).sha256 for name in ("read", "recall")}
+        used = (*NAMES, *(("same_language",) if self._foreign else ()))
+        self.prompts = {name: prompt(PROMPTS, name).sha256 for name in (f"{self._folder}/{name}" for name in used)}
 
-    def read(self, query: Query, passages: Sequence[str]) -> Answer:
-        template = prompt("ragstone.llm", "read" if passages else "recall")
-        asked = template.fill(question=with_choices(query), **documents(passages))
-        raw = self._model(asked)
-        usage = Usage(calls=1, input_tokens=count_tokens(asked), output_tokens=count_tokens(raw))
-        return Answer(text=raw.strip(), raw=raw, usage=usage)
+    def read(
+        self, query: Query, passages: Sequence[str], refusal: Refusal = "none", temperature: float = 0.0
+    ) -> Answer:
+        message = Message(role="user", content=self.asked(query, passages, refusal))
+        call = Call(messages=(message,), temperature=temperature, max_tokens=MAX_TOKENS, sample=query.repeat)
+        reply = self._model.ask(call)
+        text, declined = short_answer(reply.text, query)
+        return Answer(text=text, raw=reply.text, declined=declined, confidence=confidence(reply))
+
+    def asked(self, query: Query, passages: Sequence[str], refusal: Refusal) -> str:
+        """The prompt: the documents, what to do, and the question after them."""
+        question = "\n".join([query.text, listed(query.choices)]) if query.choices else query.text
+        manner = Safe("\n".join(self._filled(name) for name in self._manner(query, passages, refusal)))
+        if passages:
+            return self._filled("read", question=question, manner=manner, documents=quoted(passages))
+        return self._filled("recall", question=question, manner=manner)
+
+    def _manner(self, query: Query, passages: Sequence[str], refusal: Refusal) -> Sequence[str]:
+        """The prompts that say how to answer."""
+        must = "must_decline" if passages else "must_decline_by_heart"
+        declining = {"none": (), "allowed": ("may_decline",), "required": (must,)}[refusal]
+        return ("choose" if query.choices else "brief", *(("same_language",) if self._foreign else ()), *declining)
+
+    def _filled(self, name: str, **values: str) -> Safe:
+        return prompt(PROMPTS, f"{self._folder}/{name}").fill(**values)
 
 
-def documents(passages: Sequence[str]) -> dict[str, str]:
-    numbered = (f"<document {n}>\n{text}\n</document {n}>" for n, text in enumerate(passages, 1))
-    return {"documents": "\n".join(numbered)} if passages else {}
-
-
-def with_choices(query: Query) -> str:
-    return "\n".join([query.text, *(f"- {choice}" for choice in query.choices)])
+def confidence(reply: Reply) -> float | None:
+    """The geometric mean of the probabilities of the tokens, where the model told them."""
+    return math.exp(math.fsum(reply.logprobs) / len(reply.logprobs)) if reply.logprobs else None

@@ -7,7 +7,8 @@ from typing import Literal
 from rapidfuzz.distance import LCSseq
 
 from ragstone.kit import Kit, Metric, identity
-from ragstone.text import canonical_tokens, contains_run, normalised_tokens, tokens
+from ragstone.matching import unsaid
+from ragstone.text import normalised_tokens, tokens
 from ragstone.types import Answer, Question, Score
 
 MOST_REFERENCES = 64
@@ -100,26 +101,8 @@ class Covered(TextMetric):
     """
 
     def compare(self, text: str, question: Question) -> Score:
-        said = canonical_tokens(text)
-        gold = [[canonical_tokens(alias) for alias in group] for group in question.answers]
-        for group, runs in zip(question.answers, gold, strict=True):
-            if not any(says(said, run) for run in runs):
-                return Score(value=0.0, reason=f"does not say {' or '.join(map(repr, group))}")
-        for choice in question.choices:
-            other = canonical_tokens(choice)
-            if says(said, other) and not any(contains_run(run, other) for runs in gold for run in runs):
-                return Score(value=0.0, reason=f"also says {choice!r}")
-        return Score(value=1.0)
-
-
-POLARITY = {"yes": True, "是": True, "no": False, "否": False, "不": False}
-
-
-def says(said: Sequence[str], run: Sequence[str]) -> bool:
-    """Whether canonical tokens say a run of them; a lone yes or no must be the first such word."""
-    if len(run) == 1 and run[0] in POLARITY:
-        return next((POLARITY[token] for token in said if token in POLARITY), None) is POLARITY[run[0]]
-    return contains_run(said, run)
+        problem = unsaid(text, question)
+        return Score(value=float(not problem), reason=problem)
 
 
 # ── ROUGE-L ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,10 +12,20 @@ KINDS = {f"{kind.__name__.lower()}s": kind for kind in TABLES}
 
 def catalogue(kind: str = "") -> dict[str, dict[str, Any]]:
     """Kind → name → what it says and its fields."""
-    if kind and kind not in KINDS:
-        raise ConfigError(f"nothing is listed under {kind!r}; there are {', '.join(KINDS)}")
-    chosen = {kind: KINDS[kind]} if kind else KINDS
-    return {plural: {name: described(find(found, name)) for name in TABLES[found]} for plural, found in chosen.items()}
+    if kind and kind not in (*KINDS, "models"):
+        raise ConfigError(f"nothing is listed under {kind!r}; there are {', '.join(KINDS)}, models")
+    chosen = {plural: found for plural, found in KINDS.items() if kind in ("", plural)}
+    listed = {
+        plural: {name: described(find(found, name)) for name in TABLES[found]} for plural, found in chosen.items()
+    }
+    return listed if kind not in ("", "models") else {**listed, "models": models()}
+
+
+def models() -> dict[str, Any]:
+    """How the specs of models are written."""
+    from ragstone.llm.opening import KINDS as SPECS
+
+    return {spec: {"says": says, "fields": {}} for spec, says in SPECS.items()}
 
 
 def described(component: type[Component]) -> dict[str, Any]:

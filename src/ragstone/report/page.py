@@ -31,9 +31,17 @@ def html_page(runs: Sequence[Run]) -> str:
 
 
 def in_page(run: Run) -> dict[str, object]:
-    made = {name: settings(made) for name, made in run.manifest.systems.items()}
+    made = {name: settings(made) for name, made in (*run.manifest.systems.items(), *judged(run))}
     known = run.manifest.model_dump(mode="json")
-    return {**known, "table": run.table().html(), "notes": run.notes, "made": made}
+    took = run.cost_table()
+    return {
+        **known,
+        "table": run.table().html(),
+        "took": took.html() if took else "",
+        "took_notes": took.notes if took else (),
+        "notes": run.notes,
+        "made": made,
+    }
 
 
 def markdown_page(runs: Sequence[Run]) -> str:
@@ -46,11 +54,18 @@ def markdown_section(run: Run) -> str:
         f"{manifest.questions} questions; sources: {'; '.join(manifest.about.sources) or 'not stated'}",
         f"licences: {'; '.join(manifest.about.licences) or 'not stated'}",
         f"benchmark fingerprint: `{manifest.benchmark}`",
-        *(f"{name}: `{settings(made)}`" for name, made in manifest.systems.items()),
+        *(f"{name}: `{settings(made)}`" for name, made in (*manifest.systems.items(), *judged(run))),
         f"made with ragstone {manifest.ragstone}, draw {manifest.draw}",
     ]
     heading = f"## {escape(manifest.about.name)}, {manifest.corpus} corpus"
-    return "\n".join([heading, "", run.table().markdown(), *(f"- {escape(fact, quote=False)}" for fact in facts)])
+    took = run.cost_table()
+    costs = ["", took.markdown(), ""] if took else []
+    return "\n".join([heading, "", run.table().markdown(), *costs, *(f"- {escape(f, quote=False)}" for f in facts)])
+
+
+def judged(run: Run) -> list[tuple[str, Made]]:
+    """The metrics that asked models, with what they asked."""
+    return [(name, made) for name, made in run.manifest.metrics.items() if made.models]
 
 
 def settings(made: Made) -> str:

@@ -18,7 +18,7 @@ def shown_item(place: str, question_id: str, format: str = "", skip_bad: bool = 
     """What to show of a benchmark or a run, as a record and as text."""
     if finished(something(place), "run.json"):
         run = load_run(Path(place))
-        results = {**as_json(run.rows), "notes": run.notes}
+        results = {**as_json(run.rows, run.costs), "notes": run.notes}
         return shown_answer(run, question_id) if question_id else (results, str(run.table()))
     benchmark = load(place, format=format, skip_bad=skip_bad)
     if not question_id:
@@ -86,6 +86,14 @@ def snippet(passage: Passage, documents: dict[str, Document]) -> str:
     return score + (f" {text}…" if text else "")
 
 
+def column(system: str, repeat: int) -> str:
+    return f"{system}, time {repeat + 1}" if repeat else system
+
+
+def why(reason: str) -> str:
+    return f" ({reason})" if reason else ""
+
+
 def shown_answer(run: Run, question_id: str) -> tuple[dict[str, Any], str]:
     question = found(run.questions, question_id, "this run")
     mine = {
@@ -95,16 +103,22 @@ def shown_answer(run: Run, question_id: str) -> tuple[dict[str, Any], str]:
     documents = documents_of(run)
     lines = list(question_lines(question, documents))
     gold = evidence_ids(question)
-    failed = {entry.by: entry.value.error for entry in mine["failures"] if not entry.of}
+    failed = {(entry.by, entry.repeat): entry.value.error for entry in mine["failures"] if not entry.of}
     for entry in [entry for entry in run.scorable if entry.question_id == question_id]:
+        said = (entry.by, entry.repeat)
         text = "(only retrieved)" if entry.value.text is None else entry.value.text
-        text = f"failed: {failed.pop(entry.by)}" if entry.by in failed else text
-        lines += ["", f"{entry.by}: {text}" + (" (declined)" if entry.value.declined else "")]
-        lines += [f"  {score.by} {score.value.value:.3f}" for score in mine["scores"] if score.of == entry.by]
+        text = f"failed: {failed.pop(said)}" if said in failed else text
+        lines += ["", f"{column(*said)}: {text}" + (" (declined)" if entry.value.declined else "")]
+        about = [score for score in mine["scores"] if (score.of, score.repeat) == said]
+        lines += [f"  {score.by} {score.value.value:.3f}{why(score.value.reason)}" for score in about]
         for rank, passage in enumerate(entry.value.retrieved or (), 1):
             mark = "*" if passage.document_id in gold else " "
             lines += [f"  {mark} {rank}. {passage.document_id}{snippet(passage, documents)}"]
-    lines += [f"\n{system} failed: {error}" for system, error in failed.items()]
-    lines += [f"\n{entry.by} of {entry.of} failed: {entry.value.error}" for entry in mine["failures"] if entry.of]
+    lines += [f"\n{column(*said)} failed: {error}" for said, error in failed.items()]
+    lines += [
+        f"\n{entry.by} of {column(entry.of, entry.repeat)} failed: {entry.value.error}"
+        for entry in mine["failures"]
+        if entry.of
+    ]
     record = {name: [entry.model_dump(mode="json") for entry in entries] for name, entries in mine.items()}
     return {"question": question.model_dump(mode="json"), **record}, "\n".join(lines)

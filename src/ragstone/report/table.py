@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
-from ragstone.score import Row
+from ragstone.score import Cost, Row
+
+if TYPE_CHECKING:
+    from ragstone.llm.forecast import Foreseen
 
 
 @dataclass(frozen=True)
@@ -77,18 +81,67 @@ def wide_table(rows: Sequence[Row], notes: Sequence[str]) -> Table:
     return Table(("system", *metrics, "n", "failed", "declined"), tuple(lines), tuple(notes))
 
 
+def costs_table(costs: Sequence[Cost], notes: Sequence[str]) -> Table:
+    """What each system took; seconds stand there only if they were measured for it."""
+    timed = any(cost.median_seconds is not None for cost in costs)
+    names = ("system", "answers", "calls", "tokens in", "tokens out", "context tokens", "truncated", "cost")
+    lines = [
+        (
+            cost.system,
+            str(cost.answers),
+            f"{cost.calls:,}",
+            f"{cost.input_tokens:,}",
+            f"{cost.output_tokens:,}",
+            f"{cost.context_tokens:,.0f}",
+            str(cost.truncated),
+            "price not known" if cost.money is None else f"${cost.money:,.4f}",
+            *((seconds(cost.median_seconds), seconds(cost.slow_seconds)) if timed else ()),
+        )
+        for cost in costs
+    ]
+    return Table((*names, *(("median s", "95th percentile s") if timed else ())), tuple(lines), tuple(notes))
+
+
+def forecast_table(foreseen: "Sequence[Foreseen]") -> Table:
+    """What a command would ask of models, stage by stage."""
+    lines = [
+        (
+            row.stage,
+            row.model,
+            f"{row.calls:,}",
+            f"{row.recalled:,}",
+            f"{row.input_tokens:,}",
+            f"{row.output_tokens:,}",
+            "price not known" if row.cost is None else f"${row.cost:,.4f}",
+        )
+        for row in foreseen
+    ]
+    costs = [row.cost for row in foreseen]
+    money = "price not known" if None in costs else f"${sum(cost or 0.0 for cost in costs):,.4f}"
+    figures = ("calls", "recalled", "input_tokens", "output_tokens")
+    total = (f"{sum(getattr(row, name) for row in foreseen):,}" for name in figures)
+    notes = ["nothing was asked; tokens out and cost are the most that the calls may take"]
+    names = ("stage", "model", "calls", "in the cache", "tokens in", "tokens out, at most", "cost, at most")
+    return Table(names, (*lines, ("total", "", *total, money)), tuple(notes))
+
+
+def seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
 def span(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
     return str(low) if low == high else f"{low}–{high}"
 
 
-def as_json(rows: Sequence[Row]) -> dict[str, object]:
-    """The results for machines: system → metric → value, interval and counts."""
+def as_json(rows: Sequence[Row], costs: Sequence[Cost]) -> dict[str, object]:
+    """The results for machines: system → metric → value, interval and counts; and system → what it took."""
     systems: dict[str, dict[str, object]] = {}
     for row in rows:
         figures = {name: value for name, value in row._asdict().items() if name not in ("system", "metric")}
         systems.setdefault(row.system, {})[row.metric] = figures
-    return {"systems": systems}
+    took = {cost.system: {name: value for name, value in cost._asdict().items() if name != "system"} for cost in costs}
+    return {"systems": systems, "costs": took}
 
 
 def cell(row: Row, usual: int) -> str:

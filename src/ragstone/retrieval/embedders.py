@@ -1,5 +1,5 @@
 """Embedders: what turns texts into vectors. A spec is `wordllama`, `sentence-transformers:MODEL`, `fastembed:MODEL` or
-`openai:MODEL`, the last for any server with an embeddings endpoint of that form.
+`openai:MODEL`, the last for any server with an embeddings endpoint of that form (`endpoint.py`).
 """
 
 import importlib
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ragstone.errors import ConfigError
 from ragstone.kit import Embedder
+from ragstone.llm.options import read_spec, refuse_options, shown_spec
 from ragstone.retrieval.dense import unit
-from ragstone.retrieval.endpoint import Endpoint
 
 Vectors = NDArray[np.float32]
 Role = Literal["query", "passage"]
@@ -25,17 +25,16 @@ PROMPTS = {"query": ("query",), "passage": ("passage", "document", "corpus")}
 """The names that models give to their prompts for each role."""
 
 
-def open_embedder(spec: str, base_url: str = "") -> Embedder:
-    """The embedder that `spec` names. Its model is loaded when it is first used."""
-    kind, _, model = spec.partition(":")
-    if kind == "wordllama" and model in ("", WordLlama.model):
+def open_embedder(text: str) -> Embedder:
+    """The embedder in this process that a spec names. Its model is loaded when it is first used."""
+    spec = read_spec(text)
+    refuse_options(spec, spec.options.told)
+    if spec.kind == "wordllama" and spec.rest in ("", WordLlama.model):
         return WordLlama()
-    if kind in LOCAL and model:
-        return LOCAL[kind](model)
-    if kind == "openai" and model:
-        return Endpoint(model, base_url)
+    if spec.kind in LOCAL and spec.rest:
+        return LOCAL[spec.kind](spec.rest)
     known = ", ".join(["wordllama", *(f"{name}:MODEL" for name in (*LOCAL, "openai"))])
-    raise ConfigError(f"no embedder {spec!r}; there are {known}")
+    raise ConfigError(f"no embedder {shown_spec(text)!r}; there are {known}")
 
 
 def needed(package: str, extra: str) -> ConfigError:

@@ -1,163 +1,134 @@
 """Embeddings over HTTP, from any server that answers `POST BASE_URL/embeddings` as OpenAI does."""
 
-import email.utils
-import http.client
-import os
-import random
-import re
-import time
+import hashlib
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from http import HTTPStatus
-from typing import Literal, NoReturn
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, Literal
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ragstone.errors import ConfigError, ModelError
+from ragstone.errors import ModelError
+from ragstone.files import sha256
+from ragstone.llm.budget import Budget, Spent
+from ragstone.llm.cache import Kept, Replies
+from ragstone.llm.connection import PassingTrouble
+from ragstone.llm.forecast import Foreseen
+from ragstone.llm.meter import count
+from ragstone.llm.options import Options
+from ragstone.llm.prices import FREE, Price
+from ragstone.llm.sharing import UnderWay
+from ragstone.llm.transport import Server
 from ragstone.retrieval.dense import unit
+from ragstone.text import count_tokens
 
-OPENAI = "https://api.openai.com/v1"
 BATCH = 64
-TRIES = 6
-LONGEST_PAUSE = 60.0
-CONNECT_SECONDS, READ_SECONDS, ANSWER_SECONDS = 10.0, 60.0, 120.0
 
-
-class PassingTrouble(Exception):
-    """Something that may be gone at the next try; `pause` is what the server asks for."""
-
-    def __init__(self, what: str, pause: float | None = None) -> None:
-        super().__init__(what)
-        self.pause = pause
+Vectors = NDArray[np.float32]
 
 
 class Endpoint:
-    """Safe to use from several threads: it keeps no connection and no key."""
+    """Safe to use from several threads. Of identical batches under way one is asked for, and with a cache only once."""
 
     languages: tuple[str, ...] = ()  # only its users know
 
-    def __init__(self, model: str, base_url: str = "", pause: float = 0.5) -> None:
+    def __init__(
+        self,
+        model: str,
+        server: Server,
+        cache: Replies | None = None,
+        budget: Budget | None = None,
+        price: Price | None = FREE,
+        options: Options | None = None,
+    ) -> None:
+        options = options or Options()
         self.model = model
-        self._url = checked(base_url or OPENAI)
-        self._pause = pause  # before the second try, in seconds; doubled before each further one
+        self.name = server.named(model) + options.identity
+        self._parameters = options.parameters
+        self._server, self._cache, self._budget, self._price = server, cache, budget or Budget(), price
+        self._under_way = UnderWay[Vectors]()
 
-    @property
-    def name(self) -> str:
-        """With the server, unless it is OpenAI's: two servers may mean different models by one name."""
-        place = f"{self._url.netloc}{self._url.path}"
-        return f"openai:{self.model}" + ("" if self._url.geturl() == OPENAI else f"@{place}")
-
-    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> NDArray[np.float32]:
-        batches = [self._embed(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
+        batches = [self._embed(list(texts[start : start + BATCH])) for start in range(0, len(texts), BATCH)]
         if len({batch.shape[1] for batch in batches}) > 1:
             raise ModelError(f"{self.name} gave vectors of different lengths; check the server")
         return np.concatenate(batches)
 
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Tries until the trouble is over, but not for ever."""
-        for attempt in range(TRIES):
-            try:
-                return unit(vectors(self._post({"model": self.model, "input": list(texts)}), len(texts)))
-            except PassingTrouble as trouble:
-                last = trouble
-            if attempt < TRIES - 1:
-                pause = self._pause * 2**attempt * random.uniform(0.5, 1.5)
-                time.sleep(min(LONGEST_PAUSE, pause if last.pause is None else last.pause))
-        raise ModelError(f"{self.name} gave no embeddings in {TRIES} tries: {last}; check the server or try later")
+    def _embed(self, texts: list[str]) -> Vectors:
+        tokens = sum(map(count_tokens, texts))
+        cost = self._price.of(tokens, 0) if self._price else None
+        count(tokens, 0, cost)
+        key = batch_key(self.name, texts)
+        return self._under_way.shared(key, lambda: self._made(key, texts, tokens, cost))
 
-    def _post(self, body: object) -> bytes:
-        kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
-        connection = kind(self._url.hostname or "", self._url.port, timeout=CONNECT_SECONDS)
-        key = api_key()
-        headers = {"Content-Type": "application/json", "User-Agent": "ragstone"}
-        headers |= {"Authorization": f"Bearer {key}"} if key else {}
-        try:
-            connection.connect()
-            connection.sock.settimeout(READ_SECONDS)
-            connection.request("POST", f"{self._url.path}/embeddings", orjson.dumps(body), headers)
-            with connection.getresponse() as response:
-                answer = read(response)
-        except (OSError, http.client.HTTPException) as error:
-            raise PassingTrouble(str(error) or type(error).__name__) from error
-        finally:
-            connection.close()
-        if response.status != HTTPStatus.OK:
-            said = f"HTTP {response.status} {response.reason} {answer.decode(errors='replace')}"
-            self._refuse(response, " ".join((said.replace(key, "***") if key else said).split())[:300])
-        return answer
+    def _made(self, key: str, texts: list[str], tokens: int, cost: float | None) -> Vectors:
+        """From the cache, or asked for and committed before anyone sees it."""
+        data = self._cache.recall(key) if self._cache else None
+        if data is None:
+            found = self._asked(texts, tokens, cost)
+            if self._cache is None:
+                return found
+            about = f"{len(texts)} texts for vectors, the last of them: {texts[-1][-100:]}"
+            data = self._cache.commit(
+                key, found.tobytes(), Kept(model=self.name, about=about, tokens=tokens, cost=cost)
+            )
+        return np.frombuffer(data, dtype=np.float32).reshape(len(texts), -1)
 
-    def _refuse(self, response: http.client.HTTPResponse, problem: str) -> NoReturn:
-        """Sorts what is not an answer into what may pass, what the set-up must change, and what this text brought."""
-        if response.status in (408, 409, 425, 429) or response.status >= 500:
-            raise PassingTrouble(problem, retry_after(response.headers.get("Retry-After")))
-        if response.status in (401, 403):
-            raise ConfigError(f"{self.name} refuses the key ({problem}); set RAGSTONE_API_KEY or OPENAI_API_KEY")
-        if response.status == 404 or response.status < 400:
-            raise ConfigError(f"{self.name} is not at {self._url.geturl()} ({problem}); check --base-url and the model")
-        raise ModelError(f"{self.name} cannot embed this ({problem}); shorten the text or check the model")
+    def _asked(self, texts: list[str], tokens: int, cost: float | None) -> Vectors:
+        body = {"model": self.model, "input": texts, **self._parameters}
+        with self._budget.held(Spent(1, tokens, cost or 0.0)) as bill:
+            found, _ = self._server.post("/embeddings", body, lambda answer: unit(vectors(answer, len(texts))))
+            bill.pay(tokens, cost)
+        return found
 
 
-def checked(base_url: str) -> SplitResult:
-    """The URL in its parts. One that carries a password is refused, and not shown."""
-    try:
-        url = urlsplit(base_url.strip().rstrip("/"))
-        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-        usable = usable and re.fullmatch("[!-~]+", url.geturl()) is not None
-    except ValueError:
-        usable = False
-    if not usable:
-        raise ConfigError("the base URL is not one; write for instance --base-url http://localhost:8000/v1")
-    if "@" in url.netloc or url.query:
-        raise ConfigError("the base URL holds a password or a query; give it without, and the key in RAGSTONE_API_KEY")
-    return url
+class ForecastEndpoint:
+    """Stands for an endpoint and never asks it. Its vectors are made up, so what it finds is found at random."""
+
+    languages: tuple[str, ...] = ()
+
+    def __init__(self, name: str, cache: Replies | None, price: Price | None) -> None:
+        self.name = name
+        self._cache, self._price = cache, price
+        self._seen: dict[str, int] = {}  # tokens of each batch, by key; 0 if it is in the cache
+        self._recalled: set[str] = set()
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> NDArray[np.float32]:
+        for start in range(0, len(texts), BATCH):
+            batch = list(texts[start : start + BATCH])
+            key = batch_key(self.name, batch)
+            if self._cache and self._cache.recall(key) is not None:
+                self._recalled.add(key)
+            self._seen[key] = 0 if key in self._recalled else sum(map(count_tokens, batch))
+        made_up = [np.frombuffer(hashlib.sha512(text.encode()).digest(), dtype=np.int8) for text in texts]
+        return unit(np.array(made_up, dtype=np.float32))
+
+    def foreseen(self, stage: str) -> Foreseen:
+        tokens = sum(self._seen.values())
+        return Foreseen(
+            stage=stage,
+            model=self.name,
+            calls=len(self._seen),
+            recalled=len(self._recalled),
+            input_tokens=tokens,
+            output_tokens=0,
+            cost=self._price.of(tokens, 0) if self._price else None,
+        )
 
 
-def api_key() -> str:
-    """Read from the environment each time, so that it is kept nowhere."""
-    key = (os.environ.get("RAGSTONE_API_KEY") or os.environ.get("OPENAI_API_KEY") or "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise ConfigError("the API key has characters that cannot be sent; set RAGSTONE_API_KEY anew")
-    return key
+def batch_key(name: str, texts: list[str]) -> str:
+    return sha256(orjson.dumps(["embeddings", name, texts]))
 
 
-def read(response: http.client.HTTPResponse) -> bytes:
-    """The whole body, but not for longer than an answer may take."""
-    end = time.monotonic() + ANSWER_SECONDS
-    parts = []
-    while part := response.read1(1 << 16):
-        parts.append(part)
-        if time.monotonic() > end:
-            raise TimeoutError(f"the answer took longer than {ANSWER_SECONDS:.0f} s")
-    return b"".join(parts)
-
-
-def vectors(answer: bytes, count: int) -> NDArray[np.float32]:
+def vectors(answer: Any, number: int) -> NDArray[np.float32]:
     """The embeddings in the order of the texts; anything but one finite vector for each is malformed."""
     try:
-        items = sorted(orjson.loads(answer)["data"], key=lambda item: item["index"])
+        items = sorted(answer["data"], key=lambda item: item["index"])
         with np.errstate(over="ignore"):  # what is too great becomes infinite
             found = np.array([item["embedding"] for item in items], dtype=np.float32)
-        in_order = [item["index"] for item in items] == list(range(count))
+        in_order = [item["index"] for item in items] == list(range(number))
     except (ValueError, TypeError, KeyError) as error:
         raise PassingTrouble("the answer is malformed") from error
     if not in_order or found.ndim != 2 or not np.isfinite(found).all():
-        raise PassingTrouble(f"the answer does not hold {count} vectors")
+        raise PassingTrouble(f"the answer does not hold {number} vectors")
     return found
-
-
-def retry_after(header: str | None) -> float | None:
-    """The seconds that the server asks to wait: it may name a number or a date."""
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        date = email.utils.parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ragstone.kit import Answerer, Kit, System
-from ragstone.systems.context import need_reader
+from ragstone.kit import Answerer, Kit
+from ragstone.systems.context import Context, ReadingSystem, need_reader
 from ragstone.types import Answer, Document, Query
 
 
-class ClosedBook(System):
+class ClosedBook(ReadingSystem):
     """Answers without documents; its score is the leakage error."""
 
     sees: ClassVar = "nothing"
     needs: ClassVar = ("reader",)
 
     def open(self, documents: Sequence[Document], kit: Kit) -> Answerer:
-        reader = need_reader(kit, self.name)
+        need_reader(kit, self.name)
 
         def answer(query: Query) -> Answer:
-            return reader.read(query, ())
+            return self.read(query, Context(()), None, kit)
 
         return answer

@@ -1,14 +1,33 @@
-"""What a reader gets to see: passages in order, within a budget of tokens. What did not fit is counted."""
+"""What systems that read have in common: passages in order, within a budget of tokens, what did not fit counted."""
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ragstone.errors import ConfigError, ModelError
-from ragstone.kit import Kit, Reader
+from ragstone.kit import NONE_IS_A_WORD, Kit, Reader, Refusal, System, identity
 from ragstone.retrieval.chunks import titled
 from ragstone.text import TOKEN, UNSPACED_CHARACTER, count_tokens
 from ragstone.types import Answer, Document, Passage, Query
+
+
+class ReadingSystem(System):
+    """A system whose last step is the reader."""
+
+    refusal: Annotated[Refusal, NONE_IS_A_WORD] = identity(
+        "none", "what the reader is told of declining: none, allowed or required"
+    )
+
+    def read(self, query: Query, context: "Context", retrieved: tuple[Passage, ...] | None, kit: Kit) -> Answer:
+        """The reader's answer to the query; without a reader, only what was retrieved."""
+        try:
+            answer = kit.reader.read(query, context.texts, self.refusal) if kit.reader else Answer()
+        except ModelError as error:
+            error.so_far = Answer(retrieved=retrieved)
+            raise
+        tokens = sum(count_tokens(text) for text in context.texts)
+        usage = answer.usage.model_copy(update={"context_tokens": tokens, "truncated_tokens": context.truncated})
+        return answer.model_copy(update={"retrieved": retrieved, "usage": usage})
 
 
 class Context(NamedTuple):
@@ -66,19 +85,9 @@ def words_within(words: Iterable[re.Match[str]], budget: float) -> int:
     return fitting
 
 
-def read(query: Query, context: Context, retrieved: tuple[Passage, ...] | None, kit: Kit) -> Answer:
-    """The reader's answer to the query; without a reader, only what was retrieved."""
-    try:
-        answer = kit.reader.read(query, context.texts) if kit.reader else Answer()
-    except ModelError as error:
-        error.so_far = Answer(retrieved=retrieved)
-        raise
-    tokens = sum(count_tokens(text) for text in context.texts)
-    usage = answer.usage.model_copy(update={"context_tokens": tokens, "truncated_tokens": context.truncated})
-    return answer.model_copy(update={"retrieved": retrieved, "usage": usage})
-
-
 def need_reader(kit: Kit, name: str) -> Reader:
     if kit.reader is None:
-        raise ConfigError(f"{name} needs a model that answers; set one with --model scripted:FILE")
+        raise ConfigError(
+            f"{name} needs a model that answers; set one with --model SPEC, for instance --model embedded"
+        )
     return kit.reader

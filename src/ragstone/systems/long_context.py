@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ragstone.kit import Answerer, Kit, System, identity
-from ragstone.systems.context import need_reader, read, whole, without_middle
+from ragstone.kit import Answerer, Kit, identity
+from ragstone.systems.context import ReadingSystem, need_reader, whole, without_middle
 from ragstone.types import Answer, Document, Query
 
 
-class LongContext(System):
+class LongContext(ReadingSystem):
     """Reads all documents in scope; what exceeds the budget is cut from the middle and counted."""
 
     needs: ClassVar = ("reader",)
@@ -22,6 +22,6 @@ class LongContext(System):
         def answer(query: Query) -> Answer:
             ids = by_id if query.scope is None else query.scope
             context = without_middle([whole(by_id[id]) for id in ids], self.context_budget)
-            return read(query, context, None, kit)
+            return self.read(query, context, None, kit)
 
         return answer

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ragstone.kit import Answerer, Kit, System, identity
-from ragstone.systems.context import first_that_fit, read, whole
+from ragstone.kit import Answerer, Kit, identity
+from ragstone.systems.context import ReadingSystem, first_that_fit, whole
 from ragstone.types import Answer, Document, Passage, Query
 
 
-class Oracle(System):
+class Oracle(ReadingSystem):
     """Reads just the evidence documents; its score is the upper bound."""
 
     sees: ClassVar = "evidence"
@@ -22,6 +22,6 @@ class Oracle(System):
         def answer(query: Query) -> Answer:
             found = [by_id[id] for id in query.scope or ()]
             context = first_that_fit([whole(document) for document in found], self.context_budget)
-            return read(query, context, tuple(Passage(document_id=document.id) for document in found), kit)
+            return self.read(query, context, tuple(Passage(document_id=document.id) for document in found), kit)
 
         return answer

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ragstone.errors import ConfigError
-from ragstone.kit import Answerer, Embedder, Kit, System, identity
+from ragstone.kit import Answerer, Embedder, Kit, identity
 from ragstone.retrieval.bm25 import Bm25Index
 from ragstone.retrieval.chunks import Chunk, chunk
 from ragstone.retrieval.dense import DenseIndex
 from ragstone.retrieval.hybrid import HybridIndex
 from ragstone.retrieval.ranking import Hit, Retriever
-from ragstone.systems.context import first_that_fit, read
+from ragstone.systems.context import ReadingSystem, first_that_fit
 from ragstone.types import Answer, Document, Passage, Query
 
 
-class RetrieveRead(System):
+class RetrieveRead(ReadingSystem):
     """Finds `k` passages and gives the reader those that fit; without a reader it only retrieves."""
 
     uses: ClassVar = ("reader",)
@@ -32,7 +32,7 @@ class RetrieveRead(System):
         def answer(query: Query) -> Answer:
             hits = retriever.search(query.text, self.k, query.scope)
             context = first_that_fit([hit.chunk.text for hit in hits], self.context_budget)
-            return read(query, context, tuple(passage(hit) for hit in hits), kit)
+            return self.read(query, context, tuple(passage(hit) for hit in hits), kit)
 
         return answer
 
