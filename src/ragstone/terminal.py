@@ -38,7 +38,8 @@ def shown(stage: str, total: int, spent: Callable[[], str] = nothing) -> Iterato
             finished += 1
             recalled += item.recalled
             failed += has_failed
-            bar.update(task, advance=1, failed=f"[red]{failed} failed" if failed else "", spent=spent())
+            if not bar.disable:
+                bar.update(task, advance=1, failed=f"[red]{failed} failed" if failed else "", spent=spent())
 
         yield tick
     if not sys.stderr.isatty():
