@@ -11,8 +11,9 @@ import pytest
 from ragstone.errors import ConfigError
 from ragstone.files import sha256
 from ragstone.llm.budget import Spent
-from ragstone.llm.cache import FILE, Kept, ReplyCache, move
+from ragstone.llm.cache import FILE, Kept, ReplyCache
 from ragstone.llm.model import LanguageModel, asked
+from ragstone.llm.moving import move
 from ragstone.types import Call, Reply
 
 CALL = asked("In which sea does the Nile end?")

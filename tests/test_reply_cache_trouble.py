@@ -17,7 +17,8 @@ import pytest
 
 from ragstone.errors import ConfigError
 from ragstone.files import sha256
-from ragstone.llm.cache import FILE, Kept, ReplyCache, move
+from ragstone.llm.cache import FILE, Kept, ReplyCache
+from ragstone.llm.moving import move
 
 
 def key(name: object) -> str:
@@ -214,7 +215,7 @@ def test_what_was_committed_survives_kills(tmp_path: Path) -> None:
 
 MOVING = """
 from pathlib import Path
-from ragstone.llm.cache import move
+from ragstone.llm.moving import move
 
 print("ready", flush=True)
 move(Path({source!r}), Path({target!r}))

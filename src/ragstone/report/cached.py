@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.errors import ConfigError
-from ragstone.llm.cache import FILE, ReplyCache, move
+from ragstone.llm.cache import FILE, ReplyCache
+from ragstone.llm.moving import move
 from ragstone.report.table import Table
 
 Told = tuple[dict[str, Any], str]
