@@ -1,6 +1,7 @@
 """What may be spent is read, counted and kept to."""
 
 import re
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -97,6 +98,36 @@ def test_a_call_waits_for_those_under_way_which_may_take_less_than_they_could() 
         released.set()
         assert second.result()
     assert budget.spent == Spent(2, 1000)
+
+
+def test_once_it_is_reached_no_call_is_made_not_even_a_small_one() -> None:
+    budget = Budget(Limits(tokens=1000))
+    assert made(budget, Spent(1, 900), 900)
+    assert not made(budget, Spent(1, 200))
+    assert not made(budget, Spent(1, 10))
+    assert budget.spent == Spent(1, 900)
+
+
+def test_what_is_held_becomes_what_is_spent_at_once() -> None:
+    """With threads that change all the time, a moment in between would be found."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            budget = Budget(Limits(calls=20))
+            with ThreadPoolExecutor(64) as pool:
+                assert sum(pool.map(lambda _: made(budget), range(64))) == 20  # noqa: B023
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_budget_that_would_be_forgotten_or_has_no_bound_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="a budget needs the cache"):
+        Opener(purpose="run", limits=Limits(calls=5))
+    opener = Opener(base_url="http://127.0.0.1:9/v1", cache=tmp_path, limits=Limits(tokens=500))
+    for options in ("max_tokens=none", "max_completion_tokens=50000, max_tokens=none"):
+        with pytest.raises(ConfigError, match="set it by max_tokens alone"):
+            opener.model(f"openai:m({options})")
 
 
 def test_a_call_that_was_not_made_after_all_costs_nothing() -> None:

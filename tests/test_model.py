@@ -125,13 +125,17 @@ def test_calls_that_fail_count_too_and_are_remembered(tmp_path: Path) -> None:
         model.ask(asked("c"))
 
 
-def test_a_reply_that_nobody_could_use_is_asked_for_anew(tmp_path: Path) -> None:
+def test_a_reply_that_nobody_could_use_is_asked_for_anew_only_when_it_is_tried_again(tmp_path: Path) -> None:
     backend = Answering(echo)
     model = LanguageModel(backend, ReplyCache(tmp_path))
     for _ in range(2):
         with pytest.raises(ModelError, match="no usable"):
             model.ask_for(Price, "a price, please")
-    assert backend.made == 4  # each time with a turn to repair it
+    assert backend.made == 2  # with a turn to repair it; the second time both are in the cache
+    trying_again = LanguageModel(backend, ReplyCache(tmp_path), asks_anew=True)
+    with pytest.raises(ModelError, match="no usable"):
+        trying_again.ask_for(Price, "a price, please")
+    assert backend.made == 4
 
 
 def test_a_call_that_waits_for_a_batch_is_not_counted() -> None:

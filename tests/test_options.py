@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from fault_server import FaultServer
@@ -90,8 +91,8 @@ def test_a_key_among_the_options_is_refused_and_not_shown(options: str, kind: st
 
 def test_a_spec_of_no_kind_is_shown_without_its_options() -> None:
     with pytest.raises(ConfigError, match=r"no model 'opneai:m\(…\)'; there are embedded") as raised:
-        Opener().model(f"opneai:m(x={KEY})")
-    assert KEY not in str(raised.value)
+        Opener().model("opneai:m(x=hidden-words)")
+    assert "hidden" not in str(raised.value)
 
 
 def test_a_variable_that_is_not_set_is_named_only_if_it_looks_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,3 +175,42 @@ def test_two_specs_of_one_name_are_foreseen_each_for_itself() -> None:
             for prompt in prompts:
                 model.ask(asked(prompt))
     assert [(one.stage, one.calls) for one in foreseen] == [("answers", 5), ("scores", 1)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "Key=gsk_SECRETvalue123",
+        "KEY=MY_VARIABLE",
+        "openai_api_key=SECRET",
+        "auth_token=SECRET",
+        "client_secret=SECRET",
+        "credentials=SECRET",
+        "apiToken=SECRET",
+        'extra_headers={"Authorization": "Bearer SECRET"}',
+        "user=sk-SECRET-1234567890",
+    ],
+)
+def test_a_key_by_any_other_name_is_refused_and_not_shown(options: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_spec(f"openai:m({options})")
+    assert "SECRET" not in str(raised.value)
+
+
+@pytest.mark.parametrize("spec", ["openai:m api_key=SECRET", "openai:m[api_key=SECRET]", "openai:m{api_key=SECRET}"])
+def test_a_key_in_a_name_is_refused_and_not_shown(spec: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_spec(spec)
+    assert "SECRET" not in str(raised.value)
+
+
+@pytest.mark.parametrize("options", ["=5", "a=1, a=2", "seed=1, =2"])
+def test_an_option_without_a_name_or_twice_is_refused(options: str) -> None:
+    with pytest.raises(ConfigError, match="has no name, or stands there twice"):
+        read_spec(f"openai:m({options})")
+
+
+@pytest.mark.parametrize("options", ["min_tokens=5", "skip_special_tokens=false", "stop_token_ids=7", "top_k=40"])
+def test_what_only_sounds_like_a_key_is_taken(options: str) -> None:
+    name, _, value = options.partition("=")
+    assert read_spec(f"openai:m({options})").options.parameters == {name: orjson.loads(value)}

@@ -617,7 +617,7 @@ def test_the_key_is_looked_up_in_order_and_each_time(tmp_path: Path, monkeypatch
         with pytest.raises(ConfigError, match="set MINE"):  # no other key goes to this server
             ask(Server(faulty.url, key="MINE", key_file=file))
         file.unlink()
-        with pytest.raises(ConfigError, match="cannot read the key file"):
+        with pytest.raises(ConfigError, match="cannot read the file that key_file names"):
             ask(server)
         ask(Server(faulty.url))
     keys = [request.key for request in faulty.requests]

@@ -78,7 +78,7 @@ def build(
     chosen = settings or load_settings()
     loaded = source if isinstance(source, Benchmark) else load(source, format=format, skip_bad=skip_bad)
     folder = Path(out) if out is not None else None
-    models = open_models(chosen, draw, language=loaded.about.language, purpose=folder)
+    models = open_models(chosen, draw, language=loaded.about.language, purpose=folder, retry_failed=retry_failed)
     kit = models.kit_with_reader
     order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), lenient, fields)
     told = partial(progress, spent=models.spent)

@@ -156,16 +156,18 @@ def open_models(
     language: str = "",
     purpose: Path | None = None,
     timed: bool = False,
+    retry_failed: bool = False,
     forecasting: bool = False,
 ) -> Models:
     """The models that the settings name; each is loaded when it is first used.
 
     `purpose` is the folder that the calls are made for: what has been spent for it before counts against the budget.
-    With `timed`, what answers questions is asked anew even if the cache holds its reply.
+    With `timed`, what answers questions is asked anew even if the cache holds its reply; with `retry_failed`, so is
+    what could not be used.
     """
     from ragstone.llm.reader import ModelReader
 
-    opener = opener_for(chosen, purpose, forecasting)
+    opener = opener_for(chosen, purpose, retry_failed, forecasting)
     named = {role: (specs,) if isinstance(specs, str) else specs for role, specs in chosen.models.items() if specs}
     for role, specs in named.items():
         if role != "reader" and len(specs) > 1:
@@ -192,7 +194,7 @@ def opened_embedder(text: str, opener: "Opener", anew: bool) -> Embedder:
     return opener.endpoint(spec, anew) if spec.kind == "openai" and spec.rest else open_embedder(text)
 
 
-def opener_for(chosen: Settings, purpose: Path | None, forecasting: bool) -> "Opener":
+def opener_for(chosen: Settings, purpose: Path | None, retry_failed: bool, forecasting: bool) -> "Opener":
     from ragstone.llm.budget import read_limits
     from ragstone.llm.opening import Opener
 
@@ -206,5 +208,6 @@ def opener_for(chosen: Settings, purpose: Path | None, forecasting: bool) -> "Op
         purpose=str(purpose.resolve()) if purpose else "",
         limits=read_limits(chosen.budget),
         prices=chosen.prices,
+        asks_anew=retry_failed,
         forecasting=forecasting,
     )

@@ -90,6 +90,7 @@ def evaluate(
         model=model,
         settings=settings,
         folder=folder,
+        retry_failed=retry_failed,
     )
     told = partial(progress, spent=plan.models.spent)
     with claim(folder, order_of(plan.manifest), "run.json") as journal:
@@ -122,7 +123,7 @@ def rescore(
     manifest = load_run(place).manifest
     order = order_of(manifest)
     chosen = chosen_settings(settings, model)
-    models = open_models(chosen, order.draw, language=manifest.about.language, purpose=place)
+    models = open_models(chosen, order.draw, language=manifest.about.language, purpose=place, retry_failed=True)
     wanted = choose_metrics(metrics, (), models.kit)
     check_components(wanted, models.kit)
     with claim(place, order, "run.json"):
@@ -205,13 +206,22 @@ def make_plan(
     model: str | Sequence[str] = (),
     settings: Settings | None = None,
     folder: Path | None = None,
+    retry_failed: bool = False,
     forecasting: bool = False,
 ) -> Plan:
     chosen = chosen_settings(settings, model)
     loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
     source = first_questions(loaded, limit)
     language = source.about.language
-    models = open_models(chosen, draw, language=language, purpose=folder, timed=timed, forecasting=forecasting)
+    models = open_models(
+        chosen,
+        draw,
+        language=language,
+        purpose=folder,
+        timed=timed,
+        retry_failed=retry_failed,
+        forecasting=forecasting,
+    )
     columns = columns_of(systems, models)
     wanted = choose_metrics(metrics, columns, models.kit)
     check_fit(source, columns, wanted, models.kit)

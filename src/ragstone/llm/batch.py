@@ -19,14 +19,14 @@ import orjson
 
 from ragstone.errors import ConfigError, DataError, ModelError, Waiting
 from ragstone.files import about_the_disk, encode, read_bytes, write_bytes
-from ragstone.llm.budget import Bill, Budget
+from ragstone.llm.budget import Budget, paid
 from ragstone.llm.cache import Kept, ReplyCache
 from ragstone.llm.client import chat_body, reply_from
 from ragstone.llm.connection import PassingTrouble
 from ragstone.llm.model import call_key
 from ragstone.llm.options import Options
 from ragstone.llm.prices import Price
-from ragstone.llm.transport import Server, told
+from ragstone.llm.transport import Server, environment_key, masked, told
 from ragstone.text import count_tokens
 from ragstone.types import Call, Reply
 
@@ -192,21 +192,27 @@ class BatchFolder:
         try:
             reply = reply_from(body_of(found), called_itself)
         except (ModelError, PassingTrouble) as error:
-            self.failures.setdefault(key, str(error))
+            if key not in self.failures:
+                self.failures[key] = masked(str(error), environment_key())
+                self._pay(asked.get(key), *getattr(error, "tokens", (0, 0)))
             return
-        if key in asked:
-            (name, price), words = self._known(asked[key].model), asked[key].words
-        else:  # the file that it was written to is gone
-            (name, price), words = Known(called_itself, None), ""
+        told = asked.get(key)  # None: the file that it was written to is gone
+        words = told.words if told else ""
         if not reply.input_tokens:  # whoever answered did not count
             reply = reply.model_copy(update={"input_tokens": count_tokens(words)})
-        tokens = reply.input_tokens + reply.output_tokens
-        cost = price.of(reply.input_tokens, reply.output_tokens) if price else None
         if self._cache.recall(key) is None:
-            bill = Bill()
-            bill.pay(tokens, cost)
-            self._budget.add(bill)
+            name, price = self._known(told.model) if told else Known(called_itself, None)
+            tokens = reply.input_tokens + reply.output_tokens
+            cost = price.of(reply.input_tokens, reply.output_tokens) if price else None
+            self._budget.add(paid(tokens, cost))
             self._cache.commit(key, encode(reply), Kept(model=name, about=words[-200:], tokens=tokens, cost=cost))
+
+    def _pay(self, told: Asked | None, input_tokens: int, output_tokens: int) -> None:
+        """Notes what a reply of no use has cost."""
+        price = self._known(told.model).price if told else None
+        cost = price.of(input_tokens, output_tokens) if price else None
+        self._budget.add(paid(input_tokens + output_tokens, cost))
+        self._cache.spend(input_tokens + output_tokens, cost)
 
     def _put_aside(self, path: Path) -> None:
         """Kept under a name that is not read again."""

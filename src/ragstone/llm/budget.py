@@ -36,6 +36,9 @@ class Spent(NamedTuple):
     money: float = 0.0  # in US dollars, as far as prices are known
 
 
+NOTHING = Spent()
+
+
 def read_limits(text: str) -> Limits:
     """`5` is five dollars, `500calls` and `2Mtokens` say what they are, commas join several, nothing is no limit."""
     read = [read_limit(part.strip().lower(), text) for part in text.split(",")] if text.strip() else []
@@ -78,6 +81,13 @@ class Bill:
         self.spent, self.priced = Spent(1, tokens, cost or 0.0), cost is not None
 
 
+def paid(tokens: int, cost: float | None) -> Bill:
+    """The bill of a call that was made elsewhere."""
+    bill = Bill()
+    bill.pay(tokens, cost)
+    return bill
+
+
 class Budget:
     """Counts what calls take, and stops before one that could pass a limit.
 
@@ -90,6 +100,7 @@ class Budget:
         self.limits = limits or Limits()
         self._spent, self._held = already or Spent(), Spent()
         self._unpriced = False
+        self._reached = ""  # what there is too little of
         self._room = Condition()
 
     @property
@@ -109,20 +120,21 @@ class Budget:
         try:
             yield bill
         finally:
-            with self._room:
-                self._held = minus(self._held, most)
-                self._room.notify_all()
-            self.add(bill)
+            self.add(bill, most)
 
-    def add(self, bill: Bill) -> None:
+    def add(self, bill: Bill, held: Spent = NOTHING) -> None:
+        """Adds what was spent, in place of what was held for it."""
         with self._room:
+            self._held = minus(self._held, held)
             self._spent = plus(self._spent, bill.spent)
             self._unpriced |= not bill.priced
+            self._room.notify_all()
 
     def _admit(self, most: Spent) -> None:
         with self._room:
-            while kind := self._lacking(most):
+            while kind := self._reached or self._lacking(most):
                 if not self._held.calls:
+                    self._reached = kind  # from now on for every call, also for one that would fit
                     raise BudgetReached(told(kind, getattr(self.limits, kind), self._spent, most))
                 self._room.wait(LOOK_SECONDS)
                 if interruption().is_set():

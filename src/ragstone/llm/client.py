@@ -154,6 +154,7 @@ def parts(body: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str,
         choice, usage = body["choices"][0], body.get("usage") or {}
         message = choice["message"]
         said = message.get("content") is not None or message.get("refusal") or reasoning(message)
+        said = said or choice.get("finish_reason") == "length"  # a thought that took all and is not shown
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise PassingTrouble("the answer holds no message") from error
     if not (isinstance(choice, dict) and isinstance(usage, dict) and said):

@@ -45,12 +45,14 @@ class LanguageModel:
         budget: Budget | None = None,
         price: Price | None = FREE,
         options: Options | None = None,
+        asks_anew: bool = False,
     ) -> None:
         self.name = backend.name
         self.price = price  # None: not known
         self._backend = backend
         self._cache = cache if backend.keeps else None
         self._budget = budget or Budget()
+        self.asks_anew = asks_anew  # whether what was of no use before is asked for again
         self._options = options or Options()
         self._under_way = UnderWay[Reply]()
 

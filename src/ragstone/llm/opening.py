@@ -57,12 +57,16 @@ class Opener:
         purpose: str = "",
         limits: Limits | None = None,
         prices: Path | None = None,
+        asks_anew: bool = False,
         forecasting: bool = False,
     ) -> None:
         self.models: dict[tuple[str, bool], LanguageModel] = {}  # by spec, and whether it is asked anew
         self.forecasters: list[Forecaster | ForecastEndpoint] = []  # when nothing is asked
         self._base_url, self._prices, self._forecasting = base_url, prices, forecasting
         self._place, self._purpose, self._limits = cache, purpose, limits or Limits()
+        self._asks_anew = asks_anew
+        if cache is None and purpose and limits and limits != Limits():
+            raise ConfigError("a budget needs the cache, which keeps what was spent; set RAGSTONE_CACHE to a folder")
         self._connect = partial(Server, key_file=key_file, concurrency=concurrency, timeout=timeout, patience=patience)
         self._servers: dict[tuple[str, str], Server] = {}
         self._folders: dict[Path, BatchFolder] = {}
@@ -88,13 +92,16 @@ class Opener:
                 raise ConfigError(
                     f"{shown_spec(text)} cannot be timed: a batch is answered elsewhere; leave out --timed"
                 )
+            check_bounded(spec, self._limits)
             backend = self._backend(spec, text)
             price = self._price(spec)
             check_priced(self._limits, {model_of(spec): price})
             if self._forecasting:
                 backend = Forecaster(backend, self._replies(anew), price)
                 self.forecasters.append(backend)
-            self.models[text, anew] = LanguageModel(backend, self._replies(anew), self.budget, price, spec.options)
+            self.models[text, anew] = LanguageModel(
+                backend, self._replies(anew), self.budget, price, spec.options, self._asks_anew
+            )
         return self.models[text, anew]
 
     def _replies(self, anew: bool) -> Replies | None:
@@ -164,6 +171,16 @@ class Opener:
 def model_of(spec: Spec) -> str:
     """The model as its server and a price file know it."""
     return spec.rest.rpartition("@")[0] or UNNAMED if spec.kind == "batch" else spec.rest
+
+
+def check_bounded(spec: Spec, limits: Limits) -> None:
+    """A budget of tokens or dollars rests on what a call may take at most."""
+    options = spec.options
+    unbounded = "max_tokens" in options.omit or "max_completion_tokens" in options.parameters
+    if unbounded and (limits.tokens, limits.money) != (None, None):
+        raise ConfigError(
+            f"a budget needs the limit of a reply for {spec.kind}:{spec.rest}; set it by max_tokens alone"
+        )
 
 
 @contextmanager

@@ -14,12 +14,15 @@ from ragstone.types import Call, Record
 SPEC = re.compile(r"(?P<kind>[\w-]+)(?::(?P<rest>.*?))?(?:\((?P<options>[^()]*)\))?")
 BEGUN = re.compile(r"\(\s*[\w-]+\s*=")
 """Options that do not end, which would else be part of a name."""
+NOT_A_NAME = re.compile(r"[\s\[{].*=")
 VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 NO_KEY = "none"
 NEVER_SENT = ("temperature", "max_tokens", "logprobs", "response_format")
 """What `none` leaves out of every call; of anything else it says only that it is not set."""
 OUR_OWN = ("model", "messages", "input", "n", "stream", "encoding_format", "omit", "parameters")
-SECRETS = ("api_key", "apikey", "x_api_key", "authorization", "bearer", "password", "secret", "token", "access_token")
+SECRETS = re.compile(r"api_?key|api_?token|auth|bearer|credential|passw|secret|header|_key$|^token$|access_?token")
+"""Names under which people put keys by mistake."""
+LIKE_A_KEY = re.compile(r"\W*(?:sk|pk|gsk|xai|hf|rk|key|Bearer|AIza)[-_ ]?[\w-]{12,}.*")
 MOST = 2**31 - 1
 
 
@@ -71,15 +74,16 @@ class Spec(NamedTuple):
 def read_spec(text: str) -> Spec:
     match = SPEC.fullmatch(text.strip())
     rest = match["rest"] or "" if match else ""
-    if not match or BEGUN.search(rest) or rest.count("(") != rest.count(")"):
+    unreadable = not match or BEGUN.search(rest) or NOT_A_NAME.search(rest) or rest.count("(") != rest.count(")")
+    if not match or unreadable:
         raise ConfigError(f"cannot read the model {shown_spec(text)!r}; write KIND:NAME or KIND:NAME(option=value)")
     return Spec(match["kind"], rest, read_options(match["options"] or "", shown_spec(text)))
 
 
 def shown_spec(text: str) -> str:
     """A spec for an error: without its options, because people put keys there by mistake."""
-    name, bracket, _ = text.partition("(")
-    return f"{name}(…)" if bracket else name
+    name, *more = re.split(r"[(\[{\s]", text.strip(), maxsplit=1)
+    return f"{name}(…)" if more else name
 
 
 def read_options(text: str, spec: str) -> Options:
@@ -88,6 +92,8 @@ def read_options(text: str, spec: str) -> Options:
     if any(not equals for _, equals, _ in pairs):
         raise ConfigError(f"cannot read the options of {spec!r}; write (name=value, name=value)")
     values = {name.strip(): value.strip() for name, _, value in pairs}
+    if "" in values or len(values) < len(pairs):
+        raise ConfigError(f"an option of {spec!r} has no name, or stands there twice; write each once, with its name")
     check_options(values, spec)
     given = {name: as_value(value) for name, value in values.items() if not is_none(value)}
     given |= {"key": NO_KEY} if is_none(values.get("key", "")) else {}
@@ -104,7 +110,7 @@ def check_options(values: Mapping[str, str], spec: str) -> None:
     """Refuses what only Ragstone sets, and shows nothing that may be a key."""
     for name, value in values.items():
         plain = name.lower().replace("-", "_")
-        if plain in SECRETS:
+        if name != "key" and (plain == "key" or SECRETS.search(plain) or LIKE_A_KEY.fullmatch(value)):
             remedy = "set RAGSTONE_API_KEY, or write key=NAME for another variable"
             raise ConfigError(f"model {spec!r}: {name} is not taken here, where others may read it; {remedy}")
         if plain == "key" and not VARIABLE.fullmatch(value):

@@ -20,27 +20,42 @@ class Asked(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def asks_anew(self) -> bool:
+        """Whether what was of no use before is asked for again."""
+        ...
+
     def ask(self, call: Call) -> Reply: ...
 
     def forget(self, call: Call) -> None: ...
 
 
 def ask_for(model: Asked, kind: type[T], call: Call) -> T:
-    """The reply as a value of the type; if it is none, the model is shown it, as data, and what is wrong, once."""
-    again = call = call.model_copy(update={"reply_schema": reply_schema(kind)})
+    """The reply as a value of the type, or a `ModelError`. A reply of no use stays in the cache until it is retried."""
+    call = call.model_copy(update={"reply_schema": reply_schema(kind)})
+    value, problem, asked = with_repair(model, kind, call)
+    if value is None and model.asks_anew:
+        for unusable in asked:
+            model.forget(unusable)
+        value, problem, _ = with_repair(model, kind, call)
+    if value is None:
+        raise ModelError(f"{model.name} gave no usable {kind.__name__}, also when asked again: {problem}")
+    return value
+
+
+def with_repair(model: Asked, kind: type[T], call: Call) -> tuple[T | None, str, list[Call]]:
+    """The value, or what is wrong, and the calls: if a reply is no value, the model is shown it, as data, once."""
     reply = model.ask(call)
     value, problem = read_reply(kind, reply, call)
+    asked = [call]
     if value is None:
         shown = Message(role="assistant", content=as_data(reply.text))
         wish = "Reply with the corrected JSON alone" + (", and be brief." if reply.cut else ".")
         repair = Message(role="user", content=as_data(f"That is not usable: {problem}. {wish}"))
         again = call.model_copy(update={"messages": (*call.messages, shown, repair)})
         value, problem = read_reply(kind, model.ask(again), again)
-    if value is None:
-        for unusable in (call, again):
-            model.forget(unusable)
-        raise ModelError(f"{model.name} gave no usable {kind.__name__}, also when asked again: {problem}")
-    return value
+        asked.append(again)
+    return value, problem, asked
 
 
 # ── from a reply to a value ──────────────────────────────────────────────────────────────────────────────────────────

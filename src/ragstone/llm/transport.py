@@ -29,6 +29,7 @@ TRIES_TO_REACH = 2  # of a server that has never answered
 LONGEST_PAUSE = 60.0
 BUSY = 5  # times the pause where a server asks to slow down but not for how long: six tries take more than a minute
 KEYS = ("RAGSTONE_API_KEY", "OPENAI_API_KEY")
+SHORTEST_KEY = 8  # local servers take any word for a key, and hiding that word would garble what they say
 
 
 class Refused(ModelError):
@@ -211,7 +212,7 @@ def from_file(path: Path | None) -> str:
         return path.read_text("utf-8") if path else ""
     except (OSError, UnicodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "it is not text"
-        raise ConfigError(f"cannot read the key file {path}: {reason.lower()}; check the path") from error
+        raise ConfigError(f"cannot read the file that key_file names: {reason.lower()}; check the path") from error
 
 
 def told(body: bytes, key: str) -> str:
@@ -227,8 +228,16 @@ def told(body: bytes, key: str) -> str:
 
 
 def masked(text: str, key: str) -> str:
-    """One line without the key."""
-    return " ".join((text.replace(key, "***") if key else text).split())
+    """One line without the key, also as JSON may write it; what is shorter than a key is none."""
+    written = (key, key.replace("/", "\\/")) if len(key) >= SHORTEST_KEY else ()
+    for form in written:
+        text = text.replace(form, "***")
+    return " ".join(text.split())
+
+
+def environment_key() -> str:
+    """The key that the environment holds, if any."""
+    return next((key for name in KEYS if (key := os.environ.get(name, "").strip())), "")
 
 
 def checked(base_url: str) -> SplitResult:
@@ -241,7 +250,7 @@ def checked(base_url: str) -> SplitResult:
         usable = False
     if not usable:
         raise ConfigError("the base URL is not one; write for instance --base-url http://localhost:8000/v1")
-    if "@" in url.netloc or url.query:
+    if "@" in url.netloc or url.query or url.fragment or ";" in url.path:
         raise ConfigError("the base URL holds a password or a query; give it without, and the key in RAGSTONE_API_KEY")
     return url
 
