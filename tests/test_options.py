@@ -214,3 +214,9 @@ def test_an_option_without_a_name_or_twice_is_refused(options: str) -> None:
 def test_what_only_sounds_like_a_key_is_taken(options: str) -> None:
     name, _, value = options.partition("=")
     assert read_spec(f"openai:m({options})").options.parameters == {name: orjson.loads(value)}
+
+
+def test_a_model_in_this_process_refuses_what_it_does_not_know() -> None:
+    assert Opener().model("embedded(top_k=40)").name.endswith("(top_k=40)")
+    with pytest.raises(ConfigError, match="has no option foo"):
+        Opener().model("embedded(foo=1)")

@@ -38,6 +38,10 @@ KINDS = {
 
 
 IN_THIS_PROCESS = ("threads", "context")
+SAMPLING = frozenset(
+    "seed stop top_k top_p min_p typical_p repeat_penalty repeat_last_n presence_penalty frequency_penalty".split()
+)
+"""What a model in this process takes besides our own options."""
 AT_A_SERVER = ("base_url", "key")
 FOR_CHATS = ("temperature", "max_tokens", "thinking", "logprobs", "response_format")
 
@@ -130,10 +134,10 @@ class Opener:
 
     def _backend(self, spec: Spec, text: str) -> Backend:
         if spec.kind == "embedded" and not spec.rest:
-            refuse_options(spec, AT_A_SERVER)
+            refuse_options(spec, {*AT_A_SERVER, *(spec.options.parameters.keys() - SAMPLING)})
             return Embedded(None, spec.options)
         if spec.kind == "gguf" and spec.rest:
-            refuse_options(spec, AT_A_SERVER)
+            refuse_options(spec, {*AT_A_SERVER, *(spec.options.parameters.keys() - SAMPLING)})
             return Embedded(at_home(spec.rest), spec.options)
         if spec.kind == "openai" and spec.rest:
             refuse_options(spec, IN_THIS_PROCESS)
