@@ -1,4 +1,4 @@
-"""The reply cache: every reply is committed to it before anyone sees it, so nothing is paid for twice.
+"""The reply cache: every reply is committed to it before anyone sees it, so what it holds is not paid for again.
 
 One SQLite file, shared by all commands. Each reply is a transaction of its own in the write-ahead log, which survives
 kill -9. If two processes ask the same, the first reply to be committed is the reply to both.
