@@ -28,8 +28,11 @@ bench: setup
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/llm.py
+	$(BIN)/python benchmarks/naming.py
+	$(BIN)/python benchmarks/redraw.py
+	$(BIN)/python benchmarks/difficulty.py
 
 # Resolves the newest allowed versions; needs uv on the PATH.
 lock:
-	uv pip compile pyproject.toml --extra embedded --extra documents --extra dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra embedded --extra documents --extra names --extra dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file constraints.txt

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "src" / "ragstone"
 
 LAYERS = [
     {"version", "types", "errors", "text"},
-    {"files", "graphs", "matching", "slots", "progress", "prompts", "stats"},
+    {"files", "gazetteer", "graphs", "matching", "slots", "progress", "prompts", "stats"},
     {"folders"},
     {"kit", "journal", "store"},
     {"parallel"},

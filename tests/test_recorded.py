@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(tmp_path: Path, folder: Path) -> Settings:
-    models = dict.fromkeys(("reader", "probe", "judge"), f"batch:{folder}")
+    models = dict.fromkeys(("reader", "generator", "probe", "judge"), f"batch:{folder}")
     return Settings(cache=tmp_path / "cache", models={"embedder": "wordllama", **models})
 
 
@@ -134,3 +134,31 @@ def test_a_large_model_that_must_declines_where_a_hop_is_missing(data: Path, set
     declined = sum(entry.value.declined for entry in run.answers)
     right = sum(entry.value.value for entry in run.scores)
     assert (right, declined) == (1, 20)
+
+
+def test_a_large_model_annotates_what_the_texts_say(settings: Settings) -> None:
+    sample = first_questions(load("sample"), 6)
+    built = build("annotate", sample, settings=settings)
+    assert len(built.questions) == 6
+    texts = {document.id: f"{document.title}\n{document.text}" for document in sample.documents}
+    for question in built.questions:
+        assert question.graph
+        assert question.graph.operation in ("bridge", "compare", "intersect", "boolean", "count")
+        told = question.text + "".join(texts[piece.document_id] for group in question.evidence for piece in group)
+        for entity in question.graph.entities:
+            assert all(form in told for form in (entity.name, *entity.forms))
+
+
+def test_a_reseeded_benchmark_rests_on_the_annotations(settings: Settings) -> None:
+    built = build("reseed", first_questions(load("sample"), 6), checks=("residual", "structure"), settings=settings)
+    assert [step.recipe for step in built.steps] == ["annotate", "reseed"]
+    assert len(built.questions) == 6
+    assert all(question.graph and question.graph.facts for question in built.questions)
+
+
+def test_a_large_model_writes_new_items_with_other_names(data: Path, settings: Settings) -> None:
+    seeds = first_questions(load(data / "hotpotqa" / "hotpot_dev_distractor_sample.json"), 6)
+    built = build("direct", seeds, settings=settings)
+    assert len(built.questions) == 6
+    asked = {question.id: question.text for question in seeds.questions}
+    assert all(question.text != asked[question.parent] for question in built.questions)

@@ -7,8 +7,10 @@ run = rs.evaluate(benchmark, systems=["bm25", "dense"], metrics=["recall@5"])
 run.table()
 """
 
+from ragstone.audit import Audit, audit
 from ragstone.build import build
 from ragstone.config import Settings
+from ragstone.draw import draw
 from ragstone.errors import BudgetReached, ConfigError, DataError, ModelError, RagstoneError, Waiting
 from ragstone.evaluate import evaluate, foresee, rescore
 from ragstone.kit import Answerer, Check, Kit, Metric, Recipe, Source, System, identity, runtime
@@ -35,6 +37,8 @@ from ragstone.types import (
     Rejection,
     Reply,
     Score,
+    Slot,
+    Template,
     Usage,
     Verdict,
 )
@@ -43,6 +47,7 @@ from ragstone.version import __version__
 __all__ = [
     "Answer",
     "Answerer",
+    "Audit",
     "Benchmark",
     "BudgetReached",
     "Call",
@@ -72,13 +77,17 @@ __all__ = [
     "Score",
     "Scripted",
     "Settings",
+    "Slot",
     "Source",
     "System",
+    "Template",
     "Usage",
     "Verdict",
     "Waiting",
     "__version__",
+    "audit",
     "build",
+    "draw",
     "evaluate",
     "foresee",
     "identity",

@@ -19,7 +19,7 @@ from ragstone.folders import finished
 from ragstone.journal import Journal, claim
 from ragstone.kit import Check, Kit, Recipe
 from ragstone.load import first_questions, load
-from ragstone.parallel import Done, each, record
+from ragstone.parallel import each
 from ragstone.plugins import check_components, create
 from ragstone.progress import Progress, silent
 from ragstone.store import fingerprint, load_benchmark, problems, write_benchmark
@@ -49,6 +49,9 @@ class Order:
     source: Benchmark
     attempts: int
     step: Step
+    stage: str = "build"
+    failures: Sequence[Failure] = ()  # what the recipes that came first could not make…
+    rejected: Sequence[Entry[Rejection]] = ()  # …and what was turned down there
 
 
 def build(
@@ -60,7 +63,7 @@ def build(
     format: str = "",
     skip_bad: bool = False,
     draw: int = 0,
-    attempts: int = 3,
+    attempts: int | None = None,
     limit: int | None = None,
     settings: Settings | None = None,
     lenient: bool = False,
@@ -80,12 +83,27 @@ def build(
     folder = Path(out) if out is not None else None
     models = open_models(chosen, draw, language=loaded.about.language, purpose=folder, retry_failed=retry_failed)
     kit = models.kit_with_reader
-    order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), lenient, fields)
     told = partial(progress, spent=models.spent)
+    chosen_recipe = create(Recipe, recipe, **fields) if isinstance(recipe, str) else recipe
+    tries = max(1, chosen_recipe.attempts if attempts is None else attempts)
+    order = place_order(chosen_recipe, first_questions(loaded, limit), checks, kit, tries, lenient)
+    return fulfilled(order, kit, folder, chosen.concurrency, retry_failed, told)
+
+
+def fulfilled(
+    order: Order,
+    kit: Kit,
+    folder: Path | None,
+    concurrency: int,
+    retry_failed: bool,
+    progress: Progress,
+    finish: Callable[[Benchmark], Benchmark] = lambda built: built,
+) -> Benchmark:
+    """What was ordered: found in the folder, or made and written there as `finish` leaves it."""
     with claim(folder, order.step) as journal:
         built = already_built(folder, order.step)
         if built is None or (retry_failed and built.failures):
-            built = carry_out(order, kit, journal, chosen.concurrency, retry_failed, told)
+            built = finish(carry_out(order, kit, journal, concurrency, retry_failed, progress))
             if folder:
                 write_benchmark(built, folder)
         if not built.failures:  # with failures the journal stays, so that they can be tried again
@@ -101,7 +119,7 @@ def foresee_build(
     format: str = "",
     skip_bad: bool = False,
     draw: int = 0,
-    attempts: int = 3,
+    attempts: int | None = None,
     limit: int | None = None,
     settings: Settings | None = None,
     lenient: bool = False,
@@ -117,23 +135,23 @@ def foresee_build(
     loaded = source if isinstance(source, Benchmark) else load(source, format=format, skip_bad=skip_bad)
     models = open_models(chosen, draw, language=loaded.about.language, forecasting=True)
     kit = models.kit_with_reader
-    order = place_order(recipe, first_questions(loaded, limit), checks, kit, max(1, attempts), lenient, fields)
+    chosen_recipe = create(Recipe, recipe, **fields) if isinstance(recipe, str) else recipe
+    tries = max(1, chosen_recipe.attempts if attempts is None else attempts)
     foreseen: list[Foreseen] = []
     with foreseeing("build", models.opener, foreseen), suppress(DataError):  # stand-ins need not make a sound benchmark
+        order = place_order(chosen_recipe, first_questions(loaded, limit), checks, kit, tries, lenient)
         carry_out(order, kit, Journal(), chosen.concurrency, False, silent)
     return foreseen
 
 
 def place_order(
-    recipe: str | Recipe,
+    chosen: Recipe,
     source: Benchmark,
     checks: Sequence[str | Check] | None,
     kit: Kit,
     attempts: int,
     lenient: bool,
-    fields: Mapping[str, Any],
 ) -> Order:
-    chosen = create(Recipe, recipe, **fields) if isinstance(recipe, str) else recipe
     wanted = [create(Check, check) if isinstance(check, str) else check for check in checks or ()]
     if checks is None:
         wanted = [create(Check, name) for name in chosen.checks]
@@ -177,28 +195,79 @@ def carry_out(
     order: Order, kit: Kit, journal: Journal, concurrency: int, retry_failed: bool, progress: Progress
 ) -> Benchmark:
     """Plans, makes in parallel, compares in order, and puts the result together."""
+    for earlier in order.recipe.first(kit):
+        before = replace(place_order(earlier, order.source, None, kit, order.attempts, True), stage=earlier.name)
+        order = after(order, carry_out(before, kit, journal, concurrency, retry_failed, progress))
     jobs = order.recipe.plan(order.source, kit.limited_to(order.recipe))
-    if not jobs:
+    if not jobs and not order.failures and not order.rejected:
         raise DataError(f"{order.recipe!r} found nothing to make from this source; check that it has questions")
     seeing = replace(kit, documents={document.id: document for document in order.source.documents})
-    tasks = {id: (job, outcome_so_far(journal.get(id))) for id, job in jobs.items()}
-    with progress("build", len(jobs)) as tick:
-        done = each(
-            tasks,
-            lambda: lambda task: work(order, *task, seeing),
-            Outcome,
-            stage="build",
-            journal=journal,
-            concurrency=concurrency,
-            retry_failed=retry_failed,
-            failed=lambda outcome: bool(outcome.error),
-            tick=tick,
-        )
 
-    def remember(id: str, outcome: Outcome) -> None:
-        journal.add(id, record(Done(outcome, 0.0)))
+    def carried(round: int, course: str, tasks: Mapping[str, tuple[Any, Outcome]]) -> dict[str, Outcome | Failure]:
+        keyed = {journal_id(order, id, course): task for id, task in tasks.items()}
+        with progress(order.stage if not round else f"again {round}", len(tasks)) as tick:
+            done = each(
+                keyed,
+                lambda: lambda task: work(order, *task, seeing),
+                Outcome,
+                stage=order.stage,
+                journal=journal,
+                concurrency=concurrency,
+                retry_failed=retry_failed,
+                failed=lambda outcome: bool(outcome.error),
+                tick=tick,
+            )
+        return {id: done[journal_id(order, id, course)].value for id in tasks}
 
-    return assemble(order, jobs, {id: item.value for id, item in done.items()}, seeing, remember)
+    # What an earlier recipe could not make before, it may make now: then jobs are others under the same ids.
+    course = fingerprint(order.source)[:12] if order.recipe.first(kit) else ""
+    so_far = {id: outcome_so_far(journal.get(journal_id(order, id, course))) for id in jobs}
+    done = carried(0, course, {id: (job, so_far[id]) for id, job in jobs.items()})
+    for round in range(1, order.attempts):
+        rejected = given_up(done)
+        again = order.recipe.replan(jobs, rejected, kit.limited_to(order.recipe))
+        if not again:
+            break
+        jobs = {**jobs, **again}
+        course = course_after(course, rejected)
+        done |= carried(round, course, {id: (job, before_again(done[id])) for id, job in again.items()})
+    return assemble(order, jobs, done, seeing)
+
+
+def after(order: Order, made: Benchmark) -> Order:
+    """The order for what an earlier recipe made of the source; what was lost there is not lost from sight."""
+    return replace(
+        order,
+        source=made.model_copy(update={"failures": (), "rejected": ()}),
+        failures=(*order.failures, *made.failures),
+        rejected=(*order.rejected, *made.rejected),
+    )
+
+
+def course_after(course: str, rejected: Mapping[str, Sequence[Rejection]]) -> str:
+    """What was rejected in every round so far: where that differs, jobs that are carried out again do too."""
+    told = sorted(f"{id}\x1f{every[-1].check}" for id, every in rejected.items())
+    return sha256("\x1e".join((course, *told)).encode())[:12]
+
+
+def journal_id(order: Order, id: str, course: str) -> str:
+    marked = id if order.stage == "build" else f"{order.stage}\x1f{id}"
+    return f"{marked}~{course}" if course else marked
+
+
+def given_up(done: Mapping[str, Outcome | Failure]) -> dict[str, tuple[Rejection, ...]]:
+    """The jobs of which nothing was kept, with their rejections."""
+    return {
+        id: outcome.rejected
+        for id, outcome in done.items()
+        if isinstance(outcome, Outcome) and outcome.rejected and not outcome.kept and not outcome.error
+    }
+
+
+def before_again(outcome: Outcome | Failure) -> Outcome:
+    """What a job that is carried out again has behind it: what was rejected stays, what was kept is made anew."""
+    rejected = () if isinstance(outcome, Failure) else outcome.rejected
+    return Outcome(rejected=rejected)
 
 
 def outcome_so_far(row: Mapping[str, Any] | None) -> Outcome:
@@ -252,24 +321,19 @@ def judge(draft: Draft, checks: Iterable[Check], kit: Kit) -> Rejection | None:
     return None
 
 
-def compare(order: Order, job: Any, outcome: Outcome, kit: Kit, remember: Callable[[Outcome], None]) -> Outcome:
-    """Runs the comparing checks on a job's drafts; if none is left, makes again while attempts remain."""
+def compare(order: Order, job: Any, outcome: Outcome, kit: Kit) -> Outcome:
+    """Runs the comparing checks on a job's drafts; if none is left, makes again while attempts remain.
+
+    Not journaled: what was paid for is in the cache of replies.
+    """
     across = [check for check in order.checks if check.across]
     compared = sift(outcome.kept, across, outcome, kit) if outcome.kept else outcome
     if compared.kept or compared.error or not outcome.kept or compared.attempts >= order.attempts:
         return compared
-    made = work(order, job, compared, kit)
-    remember(made)
-    return compare(order, job, made, kit, remember)
+    return compare(order, job, work(order, job, compared, kit), kit)
 
 
-def assemble(
-    order: Order,
-    jobs: Mapping[str, Any],
-    done: Mapping[str, Outcome | Failure],
-    kit: Kit,
-    remember: Callable[[str, Outcome], None],
-) -> Benchmark:
+def assemble(order: Order, jobs: Mapping[str, Any], done: Mapping[str, Outcome | Failure], kit: Kit) -> Benchmark:
     kept: list[Draft] = []
     questions: list[Question] = []
     rejected: list[Rejection] = []
@@ -278,15 +342,15 @@ def assemble(
     for id, job in jobs.items():
         made = done[id]
         before = Outcome(error=made.error) if isinstance(made, Failure) else made
-        outcome = compare(order, job, before, replace(kit, kept=questions), partial(remember, id))
+        outcome = compare(order, job, before, replace(kit, kept=questions))
         kept += outcome.kept
         questions += [draft.question for draft in outcome.kept]
         rejected += outcome.rejected
-        failures += [Failure(item_id=id, stage="build", error=outcome.error)] if outcome.error else []
+        failures += [Failure(item_id=id, stage=order.stage, error=outcome.error)] if outcome.error else []
         exhausted += not outcome.kept and not outcome.error
     counts = {"planned": len(jobs), "exhausted": exhausted, "failed": len(failures)}
     counts |= {"drafted": len(kept) + len(rejected), "kept": len(kept), "rejected": len(rejected)}
-    built = put_together(order, kit, kept, rejected, failures, counts)
+    built = put_together(order, jobs, kit, kept, rejected, failures, counts)
     for problem in problems(built):
         raise DataError(f"{order.recipe!r} made a benchmark in which {problem}; mend the recipe and remove the folder")
     return built
@@ -299,6 +363,7 @@ def of_the_source(notes: Sequence[str]) -> tuple[str, ...]:
 
 def put_together(
     order: Order,
+    jobs: Mapping[str, Any],
     kit: Kit,
     kept: Sequence[Draft],
     rejected: Sequence[Rejection],
@@ -308,7 +373,7 @@ def put_together(
     questions = tuple(draft.question for draft in kept)
     documents: dict[str, Document] = {}
     brought = (document for draft in kept for document in draft.documents)
-    for document in (*order.recipe.corpus(order.source, questions, kit), *brought):
+    for document in (*order.recipe.corpus(order.source, jobs, questions, kit), *brought):
         if documents.setdefault(document.id, document) != document:
             raise DataError(f"{order.recipe!r} made another document with the id {document.id!r}; give it its own")
     return Benchmark(
@@ -316,6 +381,10 @@ def put_together(
         questions=questions,
         about=order.source.about.model_copy(update={"notes": of_the_source(order.source.about.notes)}),
         steps=(*order.source.steps, order.step.model_copy(update={"counts": counts})),
-        rejected=tuple(Entry(question_id=r.draft.question.id, by=r.check, value=r) for r in rejected),
-        failures=tuple(failures),
+        rejected=(
+            *order.rejected,
+            *(Entry(question_id=r.draft.question.id, by=r.check, value=r) for r in rejected),
+        ),
+        failures=(*order.failures, *failures),
+        template=order.recipe.template(jobs, questions, kit.limited_to(order.recipe)),
     )

@@ -17,6 +17,7 @@ import typer
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.version import __version__
 
+DEMO_QUESTIONS = 18  # the embedded model takes seconds for each
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 app = typer.Typer(
@@ -64,10 +65,12 @@ Corpus = Annotated[Literal["scoped", "pooled"], typer.Option(help="search each q
 def demo(
     out: Annotated[Path, typer.Option(metavar="PATH", help="folder for the run and its page")] = Path("demo"),
 ) -> None:
-    """Compare retrieval systems on the sample benchmark, and see how much of it the embedded model knows by heart.
+    """Compare retrieval systems on the sample benchmark, see how much of it the embedded model knows by heart, and how
+    much is left when every name is changed.
 
     Example: ragstone demo --out demo
     """
+    from ragstone.build import build
     from ragstone.evaluate import evaluate
     from ragstone.report.page import write_page
     from ragstone.terminal import shown, talk
@@ -75,11 +78,15 @@ def demo(
     metrics = ("recall@2", "recall@5", "all_recall@5", "ndcg@10")
     found = evaluate("sample", ("bm25", "dense", "hybrid"), metrics, out=out / "run", corpus="pooled", progress=shown)
     say(False, None, found.table(terminal_width()))
-    read = evaluate(
-        "sample", ("closed_book", "oracle"), ("covered", "f1"), out=out / "answers", model="embedded", progress=shown
+    asked: dict[str, Any] = {"model": "embedded", "limit": DEMO_QUESTIONS, "progress": shown}
+    read = evaluate("sample", ("closed_book", "oracle"), ("covered", "f1"), out=out / "answers", **asked)
+    say(False, None, f"\n{read.table(terminal_width())}\n\n{read.cost_table()}\n")
+    build("reseed", "sample", out=out / "reseeded", progress=shown)
+    renamed = evaluate(
+        out / "reseeded", ("closed_book", "oracle"), ("covered", "memory"), out=out / "reseeded-answers", **asked
     )
-    say(False, None, f"\n{read.table(terminal_width())}\n\n{read.cost_table()}\n\n{known_by_heart(read)}")
-    talk.print(f"page: {write_page([found, read], out / 'report.html')}")
+    say(False, None, f"as published   {known_by_heart(read)}\nnames changed  {known_by_heart(renamed)}")
+    talk.print(f"page: {write_page([found, read, renamed], out / 'report.html')}")
     talk.print(
         f"next: ragstone show {out / 'answers'} q01   or   ragstone eval YOUR_FILE --system bm25 --metric recall@5"
     )
@@ -100,7 +107,10 @@ def build_command(
     skip_bad: SkipBad = False,
     sets: Sets = None,
     draw: Draw = 0,
-    attempts: Annotated[int, typer.Option(metavar="N", min=1, help="how often a rejected question is made again")] = 3,
+    attempts: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="how often a question is made, at most; by default the recipe's"),
+    ] = None,
     limit: Limit = None,
     model: Models = None,
     base_url: BaseUrl = None,
@@ -145,6 +155,63 @@ def build_command(
     say(json, {"out": str(out), "counts": counts, "rejected_by": by_check}, f"{out}: {told}")
     if benchmark.failures and not benchmark.questions:
         leave(f"no question could be made; the first failure: {benchmark.failures[0].error}", 2)
+
+
+@app.command("draw")
+def draw_command(
+    source: Annotated[str, typer.Argument(help="a benchmark that has a template, as `ragstone build reseed` makes it")],
+    draw: Annotated[int, typer.Option(metavar="N", help="number of the draw: another one has other names")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="folder for the new benchmark; needed unless --dry-run")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="run the checks of the benchmark's making; what they reject leaves it")
+    ] = False,
+    check: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="with --verify: check instead of those; repeatable")
+    ] = None,
+    salt_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="file with a secret: without it nobody can make this draw (or RAGSTONE_SALT)"
+        ),
+    ] = None,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = None,
+    budget: Budget = None,
+    dry_run: DryRun = False,
+    retry_failed: RetryFailed = False,
+    json: Json = False,
+) -> None:
+    """Fill a benchmark's template with new names: a fresh benchmark in seconds, without a model.
+
+    Example: ragstone draw bench --draw 7 --out fresh
+    """
+    from ragstone.draw import draw as draw_benchmark
+    from ragstone.draw import foresee_draw, secret
+    from ragstone.terminal import shown
+
+    if check and not verify:
+        raise ConfigError("--check names what --verify runs; give --verify too")
+    asked: dict[str, Any] = {
+        "draw": draw,
+        "salt": secret(salt_file),
+        "checks": check,
+        "settings": settings(model, base_url, concurrency, budget),
+    }
+    if dry_run:
+        return say_forecast(json, foresee_draw(source, **asked) if verify else [])
+    if out is None:
+        raise ConfigError("a benchmark needs a folder to be written to; give --out FOLDER")
+    drawn = draw_benchmark(source, **asked, out=out, verify=verify, retry_failed=retry_failed, progress=shown)
+    step, note = drawn.steps[-1], drawn.about.notes[-1]
+    told = ", ".join(f"{number} {what}" for what, number in step.counts.items())
+    by_check = Counter(entry.by for entry in drawn.rejected)
+    record = {"out": str(out), "draw": draw, "verified": verify, "counts": step.counts, "rejected_by": by_check}
+    say(json, {**record, "note": note}, f"{out}: {told}; {note}")
+    if drawn.failures and not drawn.questions:
+        leave(f"no question could be checked; the first failure: {drawn.failures[0].error}", 2)
 
 
 @app.command("eval")
@@ -223,6 +290,70 @@ def score_command(
     [metrics] = configure({Metric: metric}, sets or ())
     chosen = settings(model, base_url, concurrency, budget)
     say_results(json, rescore(run, metrics, settings=chosen, progress=shown), run)
+
+
+@app.command("audit")
+def audit_command(
+    benchmark: Annotated[str, typer.Argument(help="a benchmark folder, or any source", metavar="BENCH")],
+    original: Annotated[
+        str | None, typer.Option(metavar="SOURCE", help="what it was made from; by default rebuilt from its template")
+    ] = None,
+    direct: Annotated[
+        str | None, typer.Option(metavar="BENCH", help="what direct generation made of the same, for the examples")
+    ] = None,
+    metric: Annotated[str, typer.Option(metavar="NAME", help="what counts as right: covered, judged, …")] = "covered",
+    draws: Annotated[int, typer.Option(metavar="N", min=0, help="fresh draws that are compared")] = 4,
+    ask_draws: Annotated[
+        bool, typer.Option("--ask-draws", help="ask the models closed-book on every draw too")
+    ] = False,
+    familiarity: Annotated[
+        bool, typer.Option("--familiarity", help="ask the models which names they know, where they answer wrong")
+    ] = False,
+    re_extract: Annotated[
+        bool, typer.Option("--re-extract", help="read the evidence of both sides anew to compare its structure")
+    ] = False,
+    add_model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPEC", help="add a row of this model to the audit that is there; repeatable"),
+    ] = None,
+    limit: Limit = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="folder for audit.json and AUDIT.md; by default BENCH")
+    ] = None,
+    runs: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="folder for its runs; by default BENCH/.audit")
+    ] = None,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = None,
+    budget: Budget = None,
+    dry_run: DryRun = False,
+    retry_failed: RetryFailed = False,
+    json: Json = False,
+) -> None:
+    """Measure what a benchmark promises: leakage, answerability, structure, difficulty, before and after.
+
+    Example: ragstone audit bench --model openai:gpt-4o-mini --budget 5
+    """
+    from ragstone.audit import audit, foresee_audit, place_for
+    from ragstone.terminal import shown, talk
+
+    asked: dict[str, Any] = {
+        "original": original,
+        "metric": metric,
+        "draws": draws,
+        "ask_draws": ask_draws,
+        "limit": limit,
+        "add_model": add_model or (),
+        "settings": settings(model, base_url, concurrency, budget),
+    }
+    if dry_run:
+        return say_forecast(json, foresee_audit(benchmark, **asked))
+    kept: dict[str, Any] = {"out": out, "runs": runs, "retry_failed": retry_failed, "progress": shown}
+    found = audit(benchmark, direct=direct, familiarity=familiarity, re_extract=re_extract, **asked, **kept)
+    place = place_for(benchmark, out)
+    talk.print(f"audit: {place}" if place else "not written: give --out FOLDER to keep it", markup=False)
+    say(json, found.model_dump(mode="json"), found)
 
 
 @app.command("report")
@@ -348,13 +479,20 @@ def say_forecast(as_json: bool, foreseen: Sequence[Any]) -> None:
 
 
 def known_by_heart(run: Any) -> str:
-    """How much of a benchmark a model answers from memory, beside what it can do with the evidence."""
-    told = {
-        row.system: f"{row.value:.0%} of {row.n} questions [{row.low:.0%}, {row.high:.0%}]" if row.n else "no question"
-        for row in run.rows
-        if row.metric == "covered"
-    }
-    return f"by heart: the model answers {told['closed_book']} without any document, {told['oracle']} with the evidence"
+    """How much a model answers from memory, beside what it can do with the evidence; where guessing does not help."""
+    from ragstone.matching import chance
+    from ragstone.stats import wilson
+
+    open_ones = {question.id for question in run.questions if not chance(question)}
+
+    def told(system: str) -> str:
+        scores = [score for score in run.scores if (score.by, score.of) == ("covered", system)]
+        values = [score.value.value for score in scores if score.question_id in open_ones]
+        rate = wilson(values)
+        within = f" [{rate.low:.0%}, {rate.high:.0%}]" if rate else ""
+        return f"{sum(values):.0f} of {len(values)} open questions{within}"
+
+    return f"{told('closed_book')} answered by heart, {told('oracle')} with the evidence"
 
 
 def say(as_json: bool, record: Any, text: object) -> None:

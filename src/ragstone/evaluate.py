@@ -67,6 +67,7 @@ def evaluate(
     timed: bool = False,
     model: str | Sequence[str] = (),
     settings: Settings | None = None,
+    models: Models | None = None,
     retry_failed: bool = False,
     progress: Progress = silent,
 ) -> Run:
@@ -74,6 +75,7 @@ def evaluate(
 
     `model` is a reader, as `openai:NAME`, or `ROLE=SPEC`; several readers are several columns. With `repeats`, each
     question is asked so often. With `timed`, systems answer one question at a time and nothing comes from the cache.
+    Runs that are given the same opened `models` share their budget and their batch.
     """
     folder = Path(out) if out is not None else None
     plan = make_plan(
@@ -89,6 +91,7 @@ def evaluate(
         timed=timed,
         model=model,
         settings=settings,
+        models=models,
         folder=folder,
         retry_failed=retry_failed,
     )
@@ -205,6 +208,7 @@ def make_plan(
     timed: bool = False,
     model: str | Sequence[str] = (),
     settings: Settings | None = None,
+    models: Models | None = None,
     folder: Path | None = None,
     retry_failed: bool = False,
     forecasting: bool = False,
@@ -212,11 +216,10 @@ def make_plan(
     chosen = chosen_settings(settings, model)
     loaded = benchmark if isinstance(benchmark, Benchmark) else load(benchmark, format=format, skip_bad=skip_bad)
     source = first_questions(loaded, limit)
-    language = source.about.language
-    models = open_models(
+    models = models or open_models(
         chosen,
         draw,
-        language=language,
+        language=source.about.language,
         purpose=folder,
         timed=timed,
         retry_failed=retry_failed,

@@ -7,7 +7,7 @@ half of one.
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -76,9 +76,9 @@ def write_lines(path: Path, records: Iterable[BaseModel]) -> str:
     return write_bytes(path, b"".join(encode(record) for record in records))
 
 
-def write_record(path: Path, record: BaseModel) -> None:
+def write_record(path: Path, record: BaseModel, without: Collection[str] = ()) -> None:
     """One record as a file that people read too."""
-    data = orjson.dumps(record.model_dump(mode="json"), option=orjson.OPT_INDENT_2)
+    data = orjson.dumps(record.model_dump(mode="json", exclude=set(without)), option=orjson.OPT_INDENT_2)
     write_bytes(path, data + b"\n")
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -44,11 +44,12 @@ def write_folder(
     name: str,
     unhashed: Sequence[str] = (),
     card: str = "",
+    without: Collection[str] = (),
 ) -> None:
     """Replaces data files and manifest together: after a kill at any moment the old files count, or all the new ones.
 
     They are written into a folder beside their places. Once the manifest is there too, the new files count: whoever
-    comes next moves what is still to be moved.
+    comes next moves what is still to be moved. Fields of the manifest named in `without` are not written.
     """
     settle(folder, name)
     stage = folder / STAGE
@@ -57,7 +58,7 @@ def write_folder(
         if card:
             write_bytes(stage / "README.md", card.encode())
         kept = {file: digest for file, digest in hashes.items() if file not in unhashed}
-        write_record(stage / name, manifest.model_copy(update={"sha256": kept}))
+        write_record(stage / name, manifest.model_copy(update={"sha256": kept}), without)
     except BaseException:
         shutil.rmtree(stage, ignore_errors=True)
         raise
@@ -69,9 +70,30 @@ def settle(folder: Path, name: str) -> None:
     stage = folder / STAGE
     with about_the_disk(folder):
         if (stage / name).exists():
-            for path in sorted(stage.iterdir(), key=lambda path: path.name == name):
-                os.replace(path, folder / path.name)
+            staged = [path for path in stage.rglob("*") if path.is_file() and path != stage / name]
+            for path in sorted(staged):
+                target = folder / path.relative_to(stage)
+                target.parent.mkdir(exist_ok=True)
+                os.replace(path, target)
+            drop_outdated(folder, hashed(folder / name) - hashed(stage / name))
+            os.replace(stage / name, folder / name)
         shutil.rmtree(stage, ignore_errors=True)  # what is left does not count
+
+
+def hashed(manifest: Path) -> set[str]:
+    """The files that a manifest vouches for."""
+    try:
+        return set(orjson.loads(manifest.read_bytes())["sha256"])
+    except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError):
+        return set()  # there is none, or it says nothing
+
+
+def drop_outdated(folder: Path, files: Collection[str]) -> None:
+    """Removes files in sub-folders that the earlier manifest vouched for and the next one does not."""
+    for path in [path for path in folder.glob("*/*") if path.relative_to(folder).as_posix() in files]:
+        path.unlink()
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
 
 
 def finished(folder: Path, manifest: str) -> bool:
@@ -90,19 +112,33 @@ def read_current(folder: Path, name: str, file: str) -> bytes:
     return read_bytes(folder / file)
 
 
-def read_folder(folder: Path, name: str, kind: type[T], files: Sequence[str]) -> tuple[T, dict[str, bytes]]:
-    """The manifest and the files that go with it, each read once; starts over if they are replaced meanwhile."""
+def read_folder(
+    folder: Path,
+    name: str,
+    kind: type[T],
+    files: Sequence[str],
+    more: Callable[[T], Sequence[str]] = lambda manifest: (),
+) -> tuple[T, dict[str, bytes]]:
+    """The manifest and the files that go with it, each read once; starts over if they are replaced meanwhile.
+
+    `more` tells which other files there are by what the manifest says.
+    """
     for _ in range(READS):
         data = read_current(folder, name, name)
         manifest = manifest_of(data, folder / name, kind)
         hashes: Mapping[str, str] = manifest.model_dump()["sha256"]
-        found = {file: read_current(folder, name, file) for file in files}
-        wrong = [file for file in files if hashes.get(file, "") not in ("", sha256(found[file]))]
+        try:
+            found = {file: read_current(folder, name, file) for file in (*files, *more(manifest))}
+        except DataError:
+            if data == read_current(folder, name, name):
+                raise
+            continue  # the files went with the manifest that named them
+        wrong = [file for file in found if hashes.get(file, "") not in ("", sha256(found[file]))]
         if not wrong:
             return manifest, found
         if data == read_current(folder, name, name):
-            break
-    raise DataError(f"{folder / wrong[0]} was changed after it was written; restore it or make the folder anew")
+            raise DataError(f"{folder / wrong[0]} was changed after it was written; restore it or make the folder anew")
+    raise DataError(f"{folder} is replaced again and again while it is read; wait until the other command is done")
 
 
 @contextmanager

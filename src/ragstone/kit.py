@@ -24,6 +24,7 @@ from ragstone.types import (
     Rejection,
     Reply,
     Score,
+    Template,
     Verdict,
 )
 
@@ -116,6 +117,7 @@ class Recipe(Component):
     """Maps a benchmark to a benchmark."""
 
     checks: ClassVar[tuple[str, ...]] = ()  # checks that run unless told otherwise
+    attempts: ClassVar[int] = 3  # how often a question is made, unless told otherwise
 
     def plan(self, benchmark: Benchmark, kit: "Kit") -> Mapping[str, Any]:
         """Decides what to make, as jobs by id. Calls no model."""
@@ -125,8 +127,27 @@ class Recipe(Component):
         """Carries out one job; called again with what was rejected, up to the allowed attempts."""
         raise NotImplementedError
 
-    def corpus(self, benchmark: Benchmark, kept: Sequence[Question], kit: "Kit") -> Iterable[Document]:
-        """The input's documents that stay in the output; the drafts' own documents are added to them."""
+    def first(self, kit: "Kit") -> "Sequence[Recipe]":
+        """The recipes whose output it takes instead of the source, given the models that are set."""
+        return ()
+
+    def replan(
+        self, jobs: Mapping[str, Any], rejected: Mapping[str, Sequence[Rejection]], kit: "Kit"
+    ) -> Mapping[str, Any]:
+        """The jobs to carry out again, changed, because of what was rejected; for recipes whose jobs share something.
+
+        `rejected` holds the jobs of which no draft was kept, with all their rejections.
+        """
+        return {}
+
+    def template(self, jobs: Mapping[str, Any], kept: Sequence[Question], kit: "Kit") -> Template | None:
+        """What the kept questions can be drawn from again, if anything."""
+        return None
+
+    def corpus(
+        self, benchmark: Benchmark, jobs: Mapping[str, Any], kept: Sequence[Question], kit: "Kit"
+    ) -> Iterable[Document]:
+        """The documents of the output, by default all of the input; the drafts' own documents are added to them."""
         return benchmark.documents
 
 

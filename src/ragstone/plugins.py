@@ -30,6 +30,12 @@ SOURCES = {
 
 RECIPES = {
     "sample": "ragstone.recipes.sample:Sample",
+    "reseed": "ragstone.recipes.reseed.recipe:Reseed",
+    "annotate": "ragstone.recipes.annotate:Annotate",
+    "regenerate": "ragstone.recipes.regenerate:Regenerate",
+    "direct": "ragstone.recipes.direct:Direct",
+    "verify": "ragstone.recipes.verify:Verify",
+    "rewire": "ragstone.recipes.rewire:Rewire",
 }
 
 CHECKS = {
@@ -37,6 +43,12 @@ CHECKS = {
     "grounding": "ragstone.checks.grounding:Grounding",
     "leakage": "ragstone.checks.leakage:Leakage",
     "answerable": "ragstone.checks.answerable:Answerable",
+    "residual": "ragstone.checks.residual:Residual",
+    "answer_found": "ragstone.checks.answer_found:AnswerFound",
+    "structure": "ragstone.checks.structure:Structure",
+    "collisions": "ragstone.checks.collisions:Collisions",
+    "name_dependent": "ragstone.checks.name_dependent:NameDependent",
+    "familiarity": "ragstone.checks.familiarity:Familiarity",
 }
 
 SYSTEMS = {
@@ -54,6 +66,7 @@ METRICS = {
     "covered": "ragstone.metrics.answer:Covered",
     "rouge_l": "ragstone.metrics.answer:RougeL",
     "judged": "ragstone.metrics.judge:Judged",
+    "memory": "ragstone.metrics.memory:Memory",
     "recall": "ragstone.metrics.retrieval:Recall",
     "all_recall": "ragstone.metrics.retrieval:AllRecall",
     "precision": "ragstone.metrics.retrieval:Precision",

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from ragstone.errors import ConfigError, DataError
 from ragstone.files import decode, encode
 from ragstone.folders import finished, locked, read_folder, write_folder
-from ragstone.types import Benchmark, Document, Entry, Failure, Manifest, Question, Rejection
+from ragstone.types import Benchmark, Document, Entry, Failure, Manifest, Question, Rejection, Slot, Template
 from ragstone.version import __version__
 
 BENCHMARK_FILES: Mapping[str, Any] = {
@@ -20,6 +20,7 @@ BENCHMARK_FILES: Mapping[str, Any] = {
     "rejected": Entry[Rejection],
     "failures": Failure,
 }
+TEMPLATE_FILES: Mapping[str, Any] = {"documents": Document, "questions": Question, "slots": Slot}
 
 
 def fingerprint(benchmark: Benchmark) -> str:
@@ -46,15 +47,26 @@ def save(benchmark: Benchmark, folder: Path | str) -> None:
 
 def write_benchmark(benchmark: Benchmark, folder: Path) -> None:
     """Writes a benchmark into a folder that is locked."""
+    template = benchmark.template
     rows: dict[str, Sequence[BaseModel]] = {f"{name}.jsonl": getattr(benchmark, name) for name in BENCHMARK_FILES}
+    counts = {name: len(getattr(benchmark, name)) for name in BENCHMARK_FILES}
+    if template:
+        rows |= {template_file(name): getattr(template, name) for name in TEMPLATE_FILES}
+        counts["slots"] = len(template.slots)
     manifest = Manifest(
         ragstone=__version__,
         canary=canary(benchmark),
         about=benchmark.about,
         steps=benchmark.steps,
-        counts={name: len(getattr(benchmark, name)) for name in BENCHMARK_FILES},
+        template={"style": template.style} if template else {},
+        counts=counts,
     )
-    write_folder(folder, rows, manifest, "manifest.json", card=card(manifest))
+    left_out = () if template else ("template",)
+    write_folder(folder, rows, manifest, "manifest.json", card=card(manifest), without=left_out)
+
+
+def template_file(name: str) -> str:
+    return f"template/{name}.jsonl"
 
 
 def load_benchmark(folder: Path) -> Benchmark:
@@ -62,11 +74,19 @@ def load_benchmark(folder: Path) -> Benchmark:
     if not finished(folder, "manifest.json"):
         raise DataError(f"{folder} has no manifest.json, so it is not complete; run the command that made it again")
     names = [f"{name}.jsonl" for name in BENCHMARK_FILES]
-    manifest, data = read_folder(folder, "manifest.json", Manifest, names)
-    rows: dict[str, Any] = {
-        name: decode(data[f"{name}.jsonl"], folder / f"{name}.jsonl", kind) for name, kind in BENCHMARK_FILES.items()
-    }
-    return Benchmark(**rows, about=manifest.about, steps=manifest.steps)
+    manifest, data = read_folder(folder, "manifest.json", Manifest, names, template_files)
+
+    def rows(file: str, kind: Any) -> Any:
+        return decode(data[file], folder / file, kind)
+
+    found = {name: rows(f"{name}.jsonl", kind) for name, kind in BENCHMARK_FILES.items()}
+    parts = {name: rows(template_file(name), kind) for name, kind in TEMPLATE_FILES.items() if manifest.template}
+    template = Template(**parts, style=manifest.template.get("style", "")) if manifest.template else None
+    return Benchmark(**found, about=manifest.about, steps=manifest.steps, template=template)
+
+
+def template_files(manifest: Manifest) -> list[str]:
+    return [template_file(name) for name in TEMPLATE_FILES] if manifest.template else []
 
 
 def card(manifest: Manifest) -> str:
@@ -82,6 +102,11 @@ def card(manifest: Manifest) -> str:
         f"- Sources: {'; '.join(about.sources) or 'not stated'}",
         f"- Licences: {'; '.join(about.licences) or 'not stated'}",
         *(f"- {note}" for note in about.notes),
+        *(
+            [f"- {counts['slots']} slots can be filled anew: `ragstone draw FOLDER --draw N`"]
+            if manifest.template
+            else []
+        ),
         "",
         "## How it was made",
         "",

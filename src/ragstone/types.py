@@ -45,6 +45,8 @@ class Entity(Record):
     id: str
     name: str
     type: str = ""
+    forms: tuple[str, ...] = ()  # the other ways in which a text writes it
+    gender: Literal["m", "f", ""] = ""
 
 
 class Fact(Record):
@@ -78,9 +80,37 @@ class Question(Record):
     parent: str = ""  # the question that this one was made from
     scope: tuple[str, ...] = ()  # the only documents it may search; empty: all
     hidden: tuple[str, ...] = ()  # documents it may not see
+    remembered: tuple[tuple[str, ...], ...] = ()  # the answers before names were changed: what memory would say
 
 
 # ── how a benchmark is made ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Slot(Record):
+    """A place in a template that every draw fills anew.
+
+    Its value is coined by its kind; or follows from other slots (`template`); or is one of `choices`, which are
+    templates too. In one draw, slots of one group pick the same choice, and years of one group move together.
+    """
+
+    id: str  # letters, then digits
+    kind: str  # what may stand there: given, surname, place, word, year, …
+    original: str = ""  # what stood there
+    value: str = ""  # what stands there in this draw
+    template: str = ""
+    choices: tuple[str, ...] = ()
+    group: str = ""
+    traits: Mapping[str, str] = {}  # what the value must agree with: gender, culture, …
+    tried: NonNegativeInt = 0  # names that a check turned down before this one
+
+
+class Template(Record):
+    """Documents and questions with slots, from which a benchmark can be drawn again."""
+
+    documents: tuple[Document, ...] = ()
+    questions: tuple[Question, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    style: str = "invented"  # of the names
 
 
 class Draft(Record):
@@ -273,6 +303,7 @@ class Manifest(Record):
     canary: str
     about: About = About()
     steps: tuple[Step, ...] = ()
+    template: Mapping[str, str] = {}  # how it is drawn again; not in the file of a benchmark that cannot be
     counts: Mapping[str, int] = {}
     sha256: Mapping[str, str] = {}
 
@@ -286,6 +317,7 @@ class Benchmark(Record):
     steps: tuple[Step, ...] = ()
     rejected: tuple[Entry[Rejection], ...] = ()
     failures: tuple[Failure, ...] = ()
+    template: Template | None = None  # where it can be drawn again
 
 
 class RunManifest(Record):

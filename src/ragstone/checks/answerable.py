@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from math import ceil
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ValidationInfo, field_validator
 
 from ragstone.checks.probing import Probing, of_the_reader
-from ragstone.kit import Kit, identity
+from ragstone.kit import NONE_IS_A_WORD, Kit, identity
 from ragstone.matching import chance
 from ragstone.retrieval.chunks import titled
 from ragstone.types import Document, Draft, Question, Verdict
@@ -22,6 +22,9 @@ class Answerable(Probing):
 
     prompts: ClassVar = of_the_reader("read")
 
+    refusal: Annotated[Literal["allowed", "none"], NONE_IS_A_WORD] = identity(
+        "allowed", "whether the probe is told that it may decline, or (`none`) gives its best guess"
+    )
     needed: int = identity(2, "how many of `samples` replies must be right", ge=1, validate_default=True)
 
     @field_validator("needed")
@@ -38,7 +41,7 @@ class Answerable(Probing):
         if problem := what_is_missing(question, kit.documents):
             return Verdict(passed=False, reason=problem)
         enough, times = self.demand(question)
-        tried = self.tried(question, evidence_texts(question, kit.documents), kit, enough, times)
+        tried = self.tried(question, evidence_texts(question, kit.documents), kit, enough, times, self.refusal)
         reason = f"not answered from its evidence: {tried}, and {enough} of {times} are needed"
         return Verdict(passed=tried.shown, reason="" if tried.shown else reason)
 

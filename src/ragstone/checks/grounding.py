@@ -68,7 +68,9 @@ def quote_problem(piece: Evidence, document: Document | None) -> str:
 def answer_verdict(question: Question, kit: Kit) -> Verdict:
     if not question.answerable or not question.answers or question.labels.get("answer_kind") in COMPUTED:
         return Verdict(passed=True)
-    read = [kit.documents[piece.document_id] for group in question.evidence for piece in group]
+    read = [
+        kit.documents[id] for id in dict.fromkeys(piece.document_id for group in question.evidence for piece in group)
+    ]
     text = canonical_tokens("\n".join(f"{document.title}\n{document.text}" for document in read))
     for group in question.answers:
         if not any(contains_run(text, canonical_tokens(alias)) for alias in group):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from math import ceil, comb, log
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ragstone.errors import ConfigError
-from ragstone.kit import NONE_IS_A_WORD, Check, Kit, identity
+from ragstone.kit import Check, Kit, Refusal, identity
 from ragstone.llm import reader
 from ragstone.llm.samples import sampled
 from ragstone.matching import chance, says_answer
@@ -39,9 +39,6 @@ class Probing(Check):
     needs: ClassVar = ("probe",)
 
     samples: int = identity(3, "how often an open question is asked", ge=1)
-    refusal: Annotated[Literal["allowed", "none"], NONE_IS_A_WORD] = identity(
-        "allowed", "whether the probe is told that it may decline, or (`none`) gives its best guess"
-    )
     closed_samples: int = identity(8, "how often a question is asked whose possible answers are known", ge=1)
     significance: float = identity(0.05, "how often blind guessing may pass for knowing", gt=0, lt=1)
 
@@ -49,18 +46,22 @@ class Probing(Check):
         """The prompts are the reader's: what a probe is asked is what a system would be asked."""
         return prompt(reader.PROMPTS, name)
 
-    def tried(self, question: Question, passages: Sequence[str], kit: Kit, enough: int, times: int) -> Tried:
+    def tried(
+        self, question: Question, passages: Sequence[str], kit: Kit, enough: int, times: int, refusal: Refusal
+    ) -> Tried:
         """Asks so often, or until enough replies are right."""
         right: list[Answer] = []
         asked = 0
-        for reply in self.replies(question, passages, kit, times):
+        for reply in self.replies(question, passages, kit, times, refusal):
             asked += 1
             right += [reply] if not reply.declined and says_answer(reply.text or "", question) else []
             if len(right) == enough:
                 break
         return Tried(right, asked, enough)
 
-    def replies(self, question: Question, passages: Sequence[str], kit: Kit, times: int) -> Iterator[Answer]:
+    def replies(
+        self, question: Question, passages: Sequence[str], kit: Kit, times: int, refusal: Refusal
+    ) -> Iterator[Answer]:
         """What the probe says each time, to choices in another order; the first is its best guess, the others vary."""
         if kit.probe is None:
             raise ConfigError(f"{self!r} needs a model as probe; set one with --model probe=SPEC")
@@ -69,16 +70,16 @@ class Probing(Check):
         def ask(number: int, temperature: float) -> Answer:
             shuffled = kit.rng(question.id, self.name, str(number)).sample(question.choices, len(question.choices))
             query = Query(id=question.id, text=question.text, choices=tuple(shuffled), scope=(), repeat=number)
-            return asking.read(query, passages, self.refusal, temperature=temperature)
+            return asking.read(query, passages, refusal, temperature=temperature)
 
         return sampled(ask, times)
 
-    def beyond_chance(self, question: Question) -> int:
-        """How many of `closed_samples` replies must be right to be no luck."""
-        guess = chance(question)
-        fewest = fewest_beyond_chance(self.closed_samples, guess, self.significance)
+    def beyond_chance(self, question: Question, tests: int = 1) -> int:
+        """How many of `closed_samples` replies must be right to be no luck, if luck has so many tries (`tests`)."""
+        guess, significance = chance(question), self.significance / tests
+        fewest = fewest_beyond_chance(self.closed_samples, guess, significance)
         if fewest > self.closed_samples:
-            least = ceil(log(self.significance) / log(guess))
+            least = ceil(log(significance) / log(guess))
             raise ConfigError(
                 f"{self!r}: {self.closed_samples} replies are too few to tell knowing from guessing, which is right "
                 f"{guess:.0%} of the time (question {question.id}); set closed_samples to {least} or more"

@@ -37,7 +37,9 @@ class Sample(Recipe):
         tried = len(rejections)
         return [Draft(question=job[tried])] if tried < len(job) else []
 
-    def corpus(self, benchmark: Benchmark, kept: Sequence[Question], kit: Kit) -> Iterable[Document]:
+    def corpus(
+        self, benchmark: Benchmark, jobs: Mapping[str, Candidates], kept: Sequence[Question], kit: Kit
+    ) -> Iterable[Document]:
         if self.documents == "all" or any(not question.scope for question in kept):
             return benchmark.documents
         used = {id for question in kept for id in (*question.scope, *question.hidden, *evidence_ids(question))}

@@ -1,0 +1,1 @@
+"""Turns a benchmark into one with the same reasoning and new names."""
